@@ -1,1 +1,1 @@
-"""Re-rates the rows of a billing export."""
+"""The re-rating of the rows of a billing export."""

@@ -1,4 +1,4 @@
-"""A shape of billed rows: what they say, and its price per unit, or of one row that is priced by itself."""
+"""A shape of billed rows: its entry, and its price per unit, or the price of one row that is priced by itself."""
 
 import json
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ from ratecard.tables.limits import Rates
 
 
 class Odd(NamedTuple):
-    """The numbers of a row that is priced by itself: those that the engine could not read."""
+    """The numbers of a row that is priced by itself, because the engine could not read them."""
 
     units: Decimal
     amount: Decimal
 
 
 class BilledRow(NamedTuple):
-    """SKU, model, price of a unit, and whether the amounts are `charge`, `disputed` (not units x price) or `credit`.
+    """The SKU, model and price per unit of billed rows, and their kind: charge, disputed (not units x price) or credit.
 
-    `worth` is what one of the currency of the amounts is worth in that of the price.
+    `worth`: one unit of the currency of the amounts, in the currency of the price.
     """
 
     sku: str
@@ -40,10 +40,9 @@ class BilledRow(NamedTuple):
 
 
 def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Sequence[Rates]) -> BilledRow:
-    """Read the entry of a shape, priced in a currency; `rates` were in effect then, None without an instant.
+    """Return the entry of a shape, priced in a currency; `rates` were in effect then, None without an instant.
 
-    `stated`: those of all times, newest first. Raises `ValueError`: what is wrong with these rows, by the name of the
-    field.
+    `stated`: the rates of all times, newest first. Raises `ValueError` with the name of the field and what is wrong.
     """
     values = shape.values()
     sku, charged = values.get("ledger_sku"), values.get("ledger_currency") or ""
@@ -86,18 +85,18 @@ CLIP = "clip"
 
 
 def as_billed(entry: BilledRow, currency: str) -> PricedShape:
-    """Price a row by its own amount, which is negative where something was charged, at its currency's worth."""
+    """Price a row by its own amount, which is negative for a charge, at the worth of its currency."""
     place, amount = (_ROW, minus(entry.odd.amount)) if entry.odd else (_AMOUNT, Decimal(-1))
     charged = multiply(amount, entry.worth)
     line = PricedLine(entry.sku, "", "", entry.price, place, charged, *_of_units(entry, Decimal(1))[::-1])
-    # The price per unit is known only if it makes the amount.
+    # The price per unit is known only if the amount is units x price.
     return _one(line, entry.price if entry.kind == CHARGE else None, currency)
 
 
 def at_price(
     entry: BilledRow, source: str, currency: str, unit: str = CLIP, price: Decimal | None = None
 ) -> PricedShape:
-    """Return units times a price: that at which they were billed, unless another is named."""
+    """Price units at a price per unit, by default the price at which they were billed."""
     number, quantity = _of_units(entry, Decimal(1))
     price = entry.price if price is None else price
     line = PricedLine(entry.sku, source, unit, price, number, multiply(quantity, price), quantity)
@@ -115,7 +114,7 @@ def at_total(entry: BilledRow, quote: Quote) -> PricedShape:
 
 
 def _of_units(entry: BilledRow, amount: Decimal) -> tuple[int, Decimal]:
-    """Return an amount per unit and its place; for an odd row, which is priced whole, times its units."""
+    """Return an amount per unit and its place; for a row that is priced by itself, the amount of all its units."""
     return (_ROW, multiply(entry.odd.units, amount)) if entry.odd else (_UNIT, amount)
 
 

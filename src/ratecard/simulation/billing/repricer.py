@@ -1,7 +1,7 @@
-"""Re-rates a billing export by SKU: exactly, or not at all.
+"""The re-rating of a billing export by SKU: exact, or refused.
 
-A SKU means all requests that are charged by it under the prices at the row's own time. Where another card would
-charge them all alike, that is the price; a change that a SKU cannot express is the reason of a refusal.
+A SKU means all requests that are charged by it under the prices at the row's own time. If another card would charge
+them all alike, that is the price; a change that a SKU cannot express is the reason for a refusal.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -37,12 +37,12 @@ from ratecard.simulation.prices.pricer import NO_INSTANT, Pricer
 from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED
 
 BY_USAGE = "re-rate from usage"
-# The reason of a dispute for every row but the first of a request and a SKU.
+# The reason to dispute every row of a request and a SKU except the first one.
 AGAIN = "requestId: this request is charged by this SKU already"
 
 
 class ListedPrice(NamedTuple):
-    """A price per unit that was in effect, and its `file:line`; an amount of units that are rounded is not exact."""
+    """A price per unit that was in effect, and its `file:line`; if units are rounded, their amount is not exact."""
 
     price: Decimal
     source: str = ""
@@ -97,18 +97,18 @@ class LedgerPricer(Pricer):
         return shape.moment
 
     def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
-        """Return False: a row of a bill says more than its model, so that each is priced."""
+        """Return False: the price of a billed row depends on more than its model, so that every shape is priced."""
         return False
 
     def dispute(self, shape: UsageShape) -> str:
-        """Say what contradicts the prices under which these rows were billed; empty where all agrees."""
+        """Return in words what contradicts the prices under which these rows were billed; empty if nothing does."""
         disputed = self.disputed(shape)
         return disputed.reason if disputed else ""
 
     def disputed(self, shape: UsageShape) -> Dispute | None:
-        """Return what of these rows does not agree with the prices under which they were billed; None where all does.
+        """Return the dispute of rows that contradict the prices under which they were billed; None if they agree.
 
-        None too for rows that have no price at all, which are among the unpriced.
+        Rows without any price also have no dispute: they are reported as unpriced.
         """
         try:
             entry = self._entry(shape)
@@ -137,7 +137,7 @@ class LedgerPricer(Pricer):
             return False
 
     def _expected(self, shape: UsageShape, entry: BilledRow) -> ListedPrice | None:
-        """Find the price per unit that was in effect; None where it is not known, or no row says what it depends on.
+        """Return the price per unit that was in effect; None if it is unknown, or depends on what rows do not say.
 
         Raises `ValueError` for a SKU by which no clip is charged.
         """
@@ -154,7 +154,7 @@ class LedgerPricer(Pricer):
         return ListedPrice(sold[0].line.unit_rate, sold[0].line.source, not _rounded(sold)) if sold else None
 
     def _entry(self, shape: UsageShape) -> BilledRow:
-        """Return the entry of a shape, at what balances were worth when it was billed."""
+        """Return the entry of a shape, with the worth of balances when it was billed."""
         rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
         return read_entry(shape, self.currency, rates, [limits.rates for limits in self.billed.card.tables.limits])
 
@@ -189,7 +189,7 @@ class LedgerPricer(Pricer):
         return line_in(sku, sold, now)
 
     def _clip(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> PricedShape:
-        """Price a clip by its total: kept while rates are the same, else that of the requests with this total."""
+        """Price a clip by its total: unchanged if the rates are, else the new total of the requests with this total."""
         if entry.kind == DISPUTED:
             raise ValueError(f"amount: is not unit x {price_field(self.currency)}, and a clip has no other price")
         if not entry.sku.startswith(f"{was.model.model}-"):
@@ -225,7 +225,7 @@ class LedgerPricer(Pricer):
                 raise ValueError(f"structure: {entry.model} has no {name} there; {BY_USAGE}")
         try:
             was = ModelInEffect.of(billed, name)
-        except QuoteError as error:  # without the billed price, no price says what it would be
+        except QuoteError as error:  # without the billed price, the new price is unknown
             raise ValueError(Refused.of(error).reason) from None
         return was, ModelInEffect.of(now, name)
 
@@ -241,7 +241,7 @@ class LedgerPricer(Pricer):
 
 
 def _rounded(sold: Sequence[SkuSale]) -> bool:
-    """Return True if no decimal holds one counted thing's part of the unit: rows then have rounded units."""
+    """Return True if the part of the unit for one counted thing is not a decimal, so that rows have rounded units."""
     return any(isinstance(sale.line.rate.of_unit, Fraction) for sale in sold)
 
 
@@ -254,7 +254,7 @@ Known = TypeVar("Known")
 
 
 def _once(known: dict[Key, Known], key: Key, make: Callable[[], Known]) -> Known:
-    """Return the value kept under a key; make it the first time."""
+    """Return the value that is kept under a key; it is made the first time."""
     if key not in known:
         known[key] = make()
     return known[key]

@@ -1,7 +1,7 @@
-"""The requests behind a SKU of a billing export: all those of a version whose quote has a line with that SKU.
+"""The requests behind a SKU of a billing export: all requests of a version whose quote has a line with that SKU.
 
-A video clip is billed at its total, so its requests are found by that. Where two versions differ in more than rates, a
-SKU does not say what its requests would cost.
+A video clip is billed at its total, so its requests are found by their total. If two versions differ in more than
+rates, a SKU does not say what its requests would cost.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ class ModelInEffect(NamedTuple):
 
     @classmethod
     def of(cls, book: PriceBook, name: str) -> "ModelInEffect":
-        """Return a model in effect. Raises `QuoteError` if it has no price, and says why."""
+        """Return a model in effect. Raises `QuoteError` with the reason if it has no price."""
         model, version = book.in_effect(name)
         return cls(book, model, book._at_hour(version))
 
@@ -45,7 +45,7 @@ class SkuSale(NamedTuple):
 def model_of(book: PriceBook, named: str, sku: str) -> str:
     """Return the model that a row names, else the one with the longest name that the SKU begins with.
 
-    A search beside a text model is charged by the rates of the search.
+    A search that a text model makes is charged by the rates of the search.
     """
     models = book.tables.models
     if named in models:
@@ -56,21 +56,21 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
 
 
 def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
-    """Return every SKU of a version that is not video, with a request for each way to be charged by it."""
+    """Return every SKU of a version that is not video, with a request for each way in which it is charged."""
     sales: dict[str, list[SkuSale]] = {}
     for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables):
         try:
             quote = in_effect.book.rate(request)
         except QuoteError:
             continue  # a combination that has no price
-        # The minimum adds another amount to each request, so that it has no rate.
+        # The minimum adds a different amount to each request, so that it has no rate.
         for line in (line for line in quote.lines if line.unit != MINIMUM):
             sales.setdefault(line.sku, []).append(SkuSale(request, line))
     return sales
 
 
 def _requests(model: AnyModel, version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
-    """Yield every request that may have a rate of its own; a value left out may mean another one later."""
+    """Yield every request that may have its own rate; a value that is left out may have another meaning later."""
     yield from unit_usages(model, version, tables)
     yield {"type": model.type, "model": model.model}
     yield from edge_usages(model, version, tables)
@@ -181,14 +181,14 @@ def _rates(quote: Quote) -> list[tuple[str, Decimal]]:
     return [(line.sku, line.unit_rate) for line in quote.lines]
 
 
-# Terms that change no price, or are in the rates already.
+# The beginnings of terms that change no price, or that are in the rates already.
 _FREE = ("context_tokens", "surcharges ", "mode", "markup of ")
 _ACCEPTS = "accepts "
 _SHOWN = 3
 
 
 def structural(was: ModelInEffect, now: ModelInEffect) -> str:
-    """Say which conditions differ, for a person; empty where only rates do."""
+    """Return in words which conditions differ; empty if only rates do."""
     changes = list(_binding(was, term_changes(_terms(was), _terms(now))))
     more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
     words = (
@@ -205,7 +205,7 @@ def same_rates(was: ModelInEffect, now: ModelInEffect) -> bool:
 
 
 def _binding(was: ModelInEffect, changes: Iterable[TermChange]) -> Iterator[TermChange]:
-    """Yield the changes that matter; not those of a choice that had to be made, as there were two or more values."""
+    """Yield the changes that matter, without changes to a field for which requests had to choose a value."""
     for change in changes:
         field = change.term.removeprefix(_ACCEPTS)
         choices = getattr(getattr(was.version, "accepts", None), field, None)

@@ -1,1 +1,1 @@
-"""Usage as groups: what is asked of the rows, the queries that group them by shape, and roll-ups that are kept."""
+"""Usage as groups: the plan of a roll-up, the queries that group rows by shape, and kept roll-ups."""

@@ -1,4 +1,4 @@
-"""Usage grouped by shape, which is kept, so that a further candidate costs little, and what was read."""
+"""Usage grouped by shape, kept so that a further candidate costs little, and the record of what was read."""
 
 import gc
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -28,12 +28,12 @@ _HEAD = ("type", "model", "timestamp")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A record of what was read of a usage.
+    """The record of what was read of a usage.
 
-    `columns` are those that were read, as they are named here and in the usage. `missing`: by type, the known columns
-    that the usage does not have. `unused`: columns of the usage that nothing uses; `meant`: for some of them the
-    missing one that they look like. `found`: all rows, where only some were `chosen`, and `undated` those that were
-    left out because they have no instant.
+    `columns`: the columns that were read, from their name here to their name in the usage. `missing`: by type, the
+    known columns that the usage does not have. `unused`: columns of the usage that nothing uses; `meant`: for some of
+    them, the missing column that they look like. `chosen`: in words, which rows were chosen; if any are, `found` is the
+    number of all rows, and `undated` the number of rows that were left out because they have no instant.
     """
 
     source: Source = Source()  # noqa: RUF009
@@ -46,13 +46,13 @@ class Reading:
     undated: int = 0
     # A timestamp that is not an instant, if there is one.
     odd: str = ""
-    # Whether the usage has a column of timestamps.
+    # True if the usage has a column of timestamps.
     timed: bool = True
-    # The rows at list prices because they name no account, where those of accounts have the prices of their contracts.
+    # The number of rows at list prices because they name no account, while other rows have the prices of contracts.
     without_account: int = 0
 
     def with_columns(self, usage: Usage, plan: Plan, types: Collection[str | None]) -> "Reading":
-        """Return the same with the columns that rows of these types have, or could have."""
+        """Return this record with the columns that rows of these types have or could have."""
         layouts = {name: layout for name, layout in usage.layouts.items() if name in types}
         known = {name: tuple(column.name for column in layout.columns) for name, layout in layouts.items()}
         dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
@@ -66,7 +66,7 @@ class Reading:
             *(name for names in known.values() for name in names),
         ]
         columns = {name: usage.columns[name] for name in dict.fromkeys(used) if usage.has(name)}
-        if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
+        if usage.is_ledger:  # the ledger is made of all columns of the export
             return replace(self, columns={name: column for name, column in columns.items() if name not in ("type",)})
         missing = {name: tuple(column for column in names if not usage.has(column)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
@@ -82,11 +82,11 @@ class Reading:
         )
 
     def record(self) -> dict[str, Any]:
-        """Return its parts as values of JSON."""
+        """Return the record as values of JSON."""
         return asdict(self)
 
     def warnings(self) -> list[str]:
-        """Return what a reader must know: columns that look like missing ones, invalid timestamps, rows left out."""
+        """Return warnings: columns that look like missing ones, invalid timestamps, rows left out or at list prices."""
         sentences = [
             f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
             for name, near in self.meant.items()
@@ -124,14 +124,14 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-# How many more groups than shapes there have to be for a table by fewer keys: it has each shape once, at least.
+# A table by fewer keys is made only if there are at least this many groups per shape, as it keeps one or more for each.
 _WORTH_A_TABLE = 4
 
 
 class RollUp:
-    """One usage as shapes (each once, numbered) and groups (number, keys, requests, sums), a view of the engine.
+    """One usage as numbered shapes, each once, and a view of groups (number of the shape, keys, requests, sums).
 
-    `places` says how many decimals each sum of a type has.
+    `places`: by type, the number of decimals of each sum.
     """
 
     def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, tuple[int, ...]]) -> None:
@@ -146,9 +146,10 @@ class RollUp:
         self._coarser: dict[tuple[str, ...], str] = {}
 
     def take(self, grouping: Grouping, read: str) -> Shapes:
-        """Number the shapes of a table of groups, of types that no other table has, and drop that table.
+        """Number the shapes of a table of groups, drop the table, and return the shapes.
 
-        Gives the shapes. The engine may be reading the next table: this has a connection of its own.
+        No other table has groups of the same types. The engine may be reading the next table at the same time, so a
+        second connection is used.
         """
         with self.workspace.another() as connection:
             # Most usage has the types of one grouping only; numbering no groups takes as long as numbering a few.
@@ -167,7 +168,7 @@ class RollUp:
         return shapes
 
     def groups_by(self, keys: Collection[str]) -> str:
-        """Return the groups by these keys, or by more where a table of fewer, which is made once, would save little."""
+        """Return the table of groups by these keys, made once; the groups by all keys if it would save little."""
         key_columns = {DAY if self.plan.is_period(key) else key for key in keys}
         wanted = tuple(key for key in self.plan.keys if key in key_columns)
         if wanted == self.plan.keys:
@@ -197,13 +198,13 @@ class RollUp:
         return view
 
     def _part(self, part: PlacedGroups) -> str:
-        """Return the query of some of the groups, with zeros in place of the sums that none of their types has."""
+        """Return the query of a part of the groups, with 0 for each sum that its types do not have."""
         keys = (f"{column} AS {key}" for key, column in part.keys.items())
         sums = (name if name in part.sums else f"CAST(0 AS HUGEINT) AS {name}" for name in self._sums)
         return f"SELECT {', '.join(('shape', 'type', 'model', 'day', *keys, 'requests', *sums))} FROM {part.table}"
 
     def _nothing(self) -> str:
-        """Return the query of no groups: those of a roll-up that was kept of no rows."""
+        """Return a query without rows: the groups of a kept roll-up of no rows."""
         types = {"shape": "INTEGER", "type": "VARCHAR", "model": "VARCHAR", "day": "DATE"}
         types |= dict.fromkeys(self.plan.key_columns, "VARCHAR") | {"requests": "BIGINT"}
         types |= dict.fromkeys(self._sums, "HUGEINT")
@@ -219,7 +220,7 @@ class RollUp:
         return sum(self.shapes.requests.tolist())
 
     def words(self, counted: Counted) -> Iterator[str]:
-        """Describe a shape: its values, and the tier and buckets of its quantities."""
+        """Yield words that describe a shape: its values, the tier of its prompt, its buckets and its summed counts."""
         shape = counted.shape
         yield from (f"{name} {value}" for name, value in shape.row().items() if name not in ("type", "model"))
         tier, used = self.plan.predicates.split(shape.type or "", int(shape.values().get(PREDICATES, 0)))
@@ -247,7 +248,7 @@ class RollUp:
         return (first, last) if first else None
 
     def check_columns(self, cards: Sequence[RateCard]) -> None:
-        """Raise `SimulationError` where the columns of buckets and conditions may mean another thing to other cards."""
+        """Raise `SimulationError` if columns of buckets or conditions may mean something else to other cards."""
         plan, meters = self.plan, [card.tables.meters for card in cards]
         known = all(card_meters in plan.meters for card_meters in meters)
         if plan.layouts is not LAYOUTS and not known:
@@ -255,10 +256,10 @@ class RollUp:
             raise SimulationError(f"the candidate {words}")
 
     def serving(self, predicates: Predicates, *, dated: bool) -> "RollUp":
-        """Return this roll-up, or one of the same groups with further boundaries, if other cards need these.
+        """Return this roll-up, or the same groups split at further boundaries, if other cards need these.
 
-        `dated`: some card is read at each row's own time. Raises `SimulationError` where only the usage
-        itself could be grouped so.
+        `dated`: some card is read at each row's own time. Raises `SimulationError` if the groups are too coarse, so
+        that the usage itself has to be grouped again.
         """
         current = self.plan.predicates
         if current.covers(predicates) and dated <= self.plan.dated:

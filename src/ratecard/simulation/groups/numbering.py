@@ -1,4 +1,4 @@
-"""Numbers the shapes of groups as an engine has read them, each at the moments between which its prices change."""
+"""The numbering of shapes in the groups that an engine has read, each at the moments between which prices change."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
@@ -21,11 +21,11 @@ _TEMPLATE = "type, model, attributes"
 
 
 class PlacedGroups(NamedTuple):
-    """The groups of one query in a table, and what their numbers mean.
+    """The groups of one query in a table, with the templates and lengths that their numbers mean.
 
-    The table has `place` (the number of the template of a shape, times how many lengths there are, and that of its
-    length), type, model, requests, day, perhaps `slot`, the keys that none of these is, perhaps `account`, and the sums
-    that some type has; once the shapes are numbered also `shape`.
+    The table has `place` (the number of the template x the number of lengths + the number of the length), type, model,
+    requests, day, perhaps `slot`, all other keys, perhaps `account`, and the sums that some type has; once the shapes
+    are numbered, also `shape`.
     """
 
     table: str
@@ -40,9 +40,9 @@ class PlacedGroups(NamedTuple):
 def place(
     connection: duckdb.DuckDBPyConnection, workspace: Workspace, plan: Plan, grouping: Grouping, read: str
 ) -> PlacedGroups:
-    """Give the groups that an engine has read in a table the places of their shapes, and drop that table."""
+    """Return the groups of a table that an engine has read, with the places of their shapes, and drop that table."""
     run, template = connection.execute, ", ".join(grouping.template)
-    # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
+    # The order is the same for every engine, because a message about several shapes names the first one.
     run(f"""
         CREATE TEMP TABLE templates AS
         SELECT *, CAST(row_number() OVER (ORDER BY {_TEMPLATE}) - 1 AS INTEGER) AS template, hash({template}) AS hashed
@@ -54,7 +54,7 @@ def place(
     templates = [
         ShapeTemplate(shared(type_, type_), shared(model, model), attributes) for _, type_, model, attributes in rows
     ]
-    # Joined by one number; by all columns where two templates have the same.
+    # Groups and templates are joined by a hash, or by all columns if two templates have the same hash.
     by_columns = " AND ".join(f"read.{name} IS NOT DISTINCT FROM templates.{name}" for name in grouping.template)
     joined = "its_hash = hashed" if len({hashed for hashed, *_ in rows}) == len(rows) else by_columns
     joined, lengths, nth, its_length = f"JOIN templates ON {joined}", [None], "0", ""
@@ -127,14 +127,14 @@ def number(
 
 
 def _same(one: str, other: str, columns: str) -> str:
-    """Return the condition that two tables have the same in these columns."""
+    """Return the condition that two tables have the same values in these columns."""
     return " AND ".join(f"{one}.{name} IS NOT DISTINCT FROM {other}.{name}" for name in columns.split(", "))
 
 
 def _shapes(
     connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGroups, parties: Parties, first: int
 ) -> Shapes:
-    """Return the shapes that are numbered."""
+    """Return the shapes of the table of numbered shapes."""
     sums = ("requests", *placed.sums)
     fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in sums)
     rows = connection.execute(f"SELECT moment, {fit} FROM shapes GROUP BY moment ORDER BY moment").fetchall()
@@ -150,9 +150,9 @@ def _shapes(
 
 
 def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties, models: Collection[str | None]) -> str:
-    """Return the query of the parts of shapes with the beginning of the period of their model that holds their day.
+    """Return the query that adds to each part of a shape the beginning of its model's period that contains its day.
 
-    `models` are all that the parts name.
+    `models`: all models that the parts name.
     """
     if not plan.dated:
         return "SELECT *, CAST(NULL AS DATE) AS moment FROM parts"
@@ -165,7 +165,7 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties, 
     if plan.predicates.cuts:
         _make_moments(connection, plan, models)
         moment = "moment"
-        if plan.account:  # the first instant at which the hours of the rates and the terms of the party are these
+        if plan.account:  # the first instant with the same hours of the rates and the same terms of the party
             moment = "min(instant) OVER (PARTITION BY clock, moment, of_party, begins)"
             moment = f"CASE WHEN begins IS NULL THEN moment ELSE {moment} END"
         return f"""
@@ -184,7 +184,7 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties, 
 
 
 def _periods(changes: Sequence[datetime]) -> list[tuple[date, date]]:
-    """Return the first days of the periods between changes, each with that of the next."""
+    """Return the first day of each period between changes, with the first day of the next period."""
     return list(pairwise((EARLIEST, *(change.date() for change in changes), date.max)))
 
 
@@ -195,9 +195,9 @@ def _make_terms(connection: duckdb.DuckDBPyConnection, parties: Parties) -> None
 
 
 def _make_moments(connection: duckdb.DuckDBPyConnection, plan: Plan, models: Collection[str | None]) -> None:
-    """Make the tables of the first instant of the usage at which the prices of a model are the same.
+    """Make the tables that give, for a model and a part of a day, the first instant of the usage with the same prices.
 
-    Where prices change within a day, groups have the part of the day between two changes of any card.
+    If prices change within a day, groups have the part of the day between two changes of any card.
     """
     predicates, clocks = plan.predicates, dict[tuple[Any, ...], int]()
     cuts = predicates.cuts

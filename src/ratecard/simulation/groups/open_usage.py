@@ -1,4 +1,4 @@
-"""A usage that is open: its columns and files, and what any engine can be asked of it."""
+"""A usage that is open: its columns and files, and the queries that every engine answers."""
 
 from collections.abc import Collection, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ from ratecard.simulation.workspace import Workspace, readable
 
 
 class OpenUsage:
-    """A usage that an engine has opened, DuckDB unless it is another: `known` are its columns, `stamps` its files."""
+    """A usage that an engine has opened, DuckDB by default; `known` are its columns, `stamps` its files."""
 
     dialect: Dialect = DuckDbSql()
 
@@ -27,7 +27,7 @@ class OpenUsage:
         return Source.of(self.stamps)
 
     def rows(self) -> int | None:
-        """Return about how many rows it has, which are groups of rows if it is kept; None where that is not known."""
+        """Return about how many rows the usage has; None if that is not known."""
         return None
 
     def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
@@ -62,28 +62,28 @@ class OpenUsage:
         return RollUpSql(self.known, plan, self.dialect)
 
     def of_files(self, files: Collection[str]) -> Self:
-        """Return the rows of some of its files; it has to be by file."""
+        """Return the same usage with the rows of some files only; it must have been opened by file."""
         part, listed = copy(self), ", ".join(map(self.dialect.literal, files))
         part.known = self.known._replace(table=f"(SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed}))")
         return part
 
     def check(self, plan: Plan, own: Plan) -> None:
-        """Raise `SimulationError` where rows that are counted already do not distinguish what a plan asks.
+        """Raise `SimulationError` if the rows are groups that do not distinguish everything that a plan needs.
 
-        `own` is the same plan where no row is priced as one of another model.
+        `own` is the same plan without rows that are priced as rows of another model.
         """
 
     def counted(self, plan: Plan) -> tuple[int, int]:
-        """Count the rows, and those that have no instant to be chosen by."""
+        """Count all rows, and the rows without an instant if days are chosen."""
         ((rows, undated),) = self.ask(self.sql(plan).counting())
         return int(rows), int(undated or 0)
 
     def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
-        """Count the same of each file."""
+        """Count all rows of each file, and its rows without an instant if days are chosen."""
         rows_of_files = self.ask(self.sql(plan).counting(FILE))
         return {file: (int(rows), int(undated or 0)) for rows, undated, file in rows_of_files}
 
     def odd_instant(self, plan: Plan) -> str:
-        """Return a timestamp that is not an instant, as the usage has it; empty without any."""
+        """Return a timestamp that is not an instant, as the usage has it; empty if there is none."""
         values = self.ask(self.sql(plan).odd_instant())
         return str(values[0][0] or "") if values else ""

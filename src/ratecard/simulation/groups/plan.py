@@ -1,4 +1,4 @@
-"""What is rolled up: the keys of a group, the columns of the usage, and the types that are read together."""
+"""The plan of a roll-up: the keys of a group, the columns of the usage, and the types that are read together."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -12,43 +12,44 @@ from ratecard.tables.meters import Meters
 
 # The least number of sums that a roll-up has.
 _LEAST_SUMS = 4
-# A shape of quantities has one of these beside the attributes of its type: its quantities as they are, where they
-# cannot be added; else the tier of the prompt and the used buckets without a price, as one number (`Predicates.split`).
+# Further attributes of a shape with quantities, one or the other: the raw quantities, if they cannot be added; else one
+# number for the tier of the prompt and the used buckets without a price (`Predicates.split`).
 RAW_QUANTITIES, PREDICATES = "given", "predicates"
-# And where there are counts by meter, as one number: those that are summed, of those that a row has.
+# If there are counts by meter, a further one: a number that says which counts of a row are summed.
 SUMMED = "summed"
 # The keys that are made of the day: a week is its Monday, a month is like `2026-10`.
 WEEK, MONTH = "week", "month"
 PERIODS = (WEEK, MONTH)
-# Before every boundary.
+# A day before every boundary.
 EARLIEST = date.min
-# What is read together, in this order: what has most shapes comes first, and they are priced while an engine reads on.
+# The parts that are read, in this order: the one with most shapes is first, and is priced while an engine reads on.
 MEDIA, _TOKENS, OTHER_TYPES = "video and music", "tokens", "other types"
-# Each of their requests has a length of its own, which is not summed.
+# The types whose requests each have their own length, which is not summed.
 _MEDIA = ("video", "music")
 ACCOUNT_COLUMN = "account"
-# The columns that name an account, the first that there is.
+# The columns that can name an account; the first one that the usage has is used.
 _ACCOUNT_COLUMNS = (ACCOUNT_COLUMN, "customer")
 NO_ACCOUNT = (
     "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are. "
     "Name it: --map account=COLUMN"
 )
-# The decimals that a sum of seconds can need in a column of some type.
+# The decimals of a sum of seconds, by the type of its column; other types can need all decimals.
 _PLACES: dict[ColumnType, int] = {"integer": 0, "boolean": 0}
 
 
 class Plan(NamedTuple):
-    """What to roll up: the keys of a group (`day`, `week` and `month` are made of the timestamp), and what the compared
-    tables ask.
+    """The plan of a roll-up: the keys of its groups, and the differences that matter to the compared tables.
+
+    The keys `day`, `week` and `month` are made of the timestamp.
     """
 
     by: tuple[str, ...]
     predicates: Predicates
     # True if some card prices each row at its own time.
     dated: bool
-    # What a row of RPC calls, which names no model, is counted under.
+    # The model under which rows of RPC calls are counted, because they name no model.
     rpc_model: str = "rpc"
-    # The type of each model, which a row without a type has.
+    # The type of each model, for rows without a type.
     types: Mapping[str, str] = {}
     chosen: Chosen = Chosen()
     # Keys that are columns of the usage, although they have the name of a period.
@@ -57,7 +58,7 @@ class Plan(NamedTuple):
     layouts: Mapping[str, Layout] = LAYOUTS
     # The meters of every card, on which the layouts depend.
     meters: tuple[Meters, ...] = ()
-    # The column of the account whose prices a row has; empty where all rows have those of the list.
+    # The column of the account whose prices a row has; empty if all rows have list prices.
     account: str = ""
 
     @property
@@ -67,17 +68,17 @@ class Plan(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the keys of the groups: for a week or a month, the day."""
+        """Return the keys of the groups, with the day in place of a week or a month."""
         return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
 
     @property
     def others(self) -> dict[str, str]:
-        """Return the keys that a shape or its day does not have, by the name of their column among groups."""
+        """Return the keys other than type, model and day, by the name of their column in the groups."""
         return {f"key{number}": key for number, key in enumerate(self.keys) if key not in ("type", "model", DAY)}
 
     @property
     def account_column(self) -> str:
-        """Return the column of the account among groups, perhaps that of a key; empty where it does not matter."""
+        """Return the column of the account in the groups, perhaps that of a key; empty if accounts do not matter."""
         if not self.account:
             return ""
         return next((name for name, key in self.others.items() if key == self.account), ACCOUNT_COLUMN)
@@ -100,7 +101,7 @@ class Usage(NamedTuple):
     # The number of decimals of each decimal column.
     scales: Mapping[str, int] = {}
     table: str = "usage"
-    # True if rows may lack a type, so that those of their models are needed.
+    # True if rows may lack a type, so that the types of their models are needed.
     untyped: bool = False
     # The types that its rows may have.
     layouts: Mapping[str, Layout] = LAYOUTS
@@ -111,16 +112,16 @@ class Usage(NamedTuple):
     where: str | None = None
 
     def has(self, name: str) -> bool:
-        """Return True if the table has a known column, under whatever name."""
+        """Return True if the table has a known column, under any name."""
         return name in self.columns
 
     def gives(self, name: str) -> bool:
-        """Return True if each row has a column, or, of a type, can have that of its model."""
+        """Return True if rows have a known column; for `type`, also if they can have the type of their model."""
         return self.has(name) or (name == "type" and self.untyped)
 
     @property
     def account(self) -> str:
-        """Return the known column that names the account of a row; empty without any."""
+        """Return the known column that names the account of a row; empty if there is no such column."""
         return next((name for name in _ACCOUNT_COLUMNS if self.has(name)), "")
 
     @property
@@ -135,7 +136,7 @@ class Usage(NamedTuple):
 
 
 def places_of_type(usage: Usage, layout: Layout) -> tuple[int, ...]:
-    """Return how many decimals the sums of a type have: those of its quantities alike, and of each count by meter."""
+    """Return the decimals of each sum of a type: the same for all quantities, then those of each count by meter."""
     places = _places_of_column(usage, layout.quantities[0], layout.places) if layout.places else 0
     return (
         *(places,) * layout.own_sums,

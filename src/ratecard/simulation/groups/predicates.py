@@ -1,7 +1,7 @@
-"""Which differences between requests matter to the compared tables: thresholds, unpriced buckets, dates, parties.
+"""The differences between requests that matter to the compared tables: thresholds, unpriced buckets, dates, parties.
 
-A party are accounts that have the same contracts on every card, and so the same prices: five hundred accounts of one
-contract have the shapes of one.
+A party is a set of accounts with the same contracts on every card, and so the same prices: five hundred accounts of one
+contract need no more shapes than one account.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ from ratecard.tables.windows import Window, seconds_of_changes, windows_of
 
 
 class HeldContract(NamedTuple):
-    """A contract of a card as far as usage is grouped by it: for whom it is, and when its terms begin or end."""
+    """The parts of a contract that usage is grouped by: its accounts, and the instants when its terms begin or end."""
 
     name: str
     accounts: tuple[str, ...]
@@ -31,10 +31,10 @@ class HeldContract(NamedTuple):
 
 
 class Parties(NamedTuple):
-    """The parties by their numbers; 0 is that of all accounts without a contract.
+    """The parties by number; party 0 is all accounts without a contract.
 
-    `accounts` has one account of each (None of 0), `boundaries` when its terms begin or end, and `numbers` the party of
-    each account that has a contract.
+    `accounts` has one account of each party (None for party 0), `boundaries` the instants when its terms begin or end,
+    and `numbers` the party of each account that has a contract.
     """
 
     accounts: tuple[str | None, ...]
@@ -43,7 +43,7 @@ class Parties(NamedTuple):
 
 
 def held_contracts(card: RateCard) -> tuple[HeldContract, ...]:
-    """Return the contracts of a card that are for some account."""
+    """Return the contracts of a card that name an account."""
     return tuple(
         HeldContract(name, contract.accounts, tuple(sorted(card.in_force.boundaries(name))))
         for name, contract in card.contracts.items()
@@ -71,8 +71,10 @@ def parties_of(contracts: Iterable[tuple[HeldContract, ...]]) -> Parties:
 
 
 class PriceBasis(NamedTuple):
-    """What decides the price of a model: the parts of the tables by identity, the instants of change, in order, the
-    windows of its rates, and the models whose rates they are.
+    """Everything that decides the price of a model.
+
+    `parts`: the parts of the tables, by identity. `changes`: the instants of change, in order. `windows`: those of its
+    rates. `models`: the models whose rates they are.
     """
 
     parts: tuple[Hashable, ...]
@@ -82,14 +84,14 @@ class PriceBasis(NamedTuple):
 
 
 def price_basis(tables: Tables, name: str | None) -> PriceBasis:
-    """Return what decides the price of a model and of the searches of a text model; without a name, of RPC credits."""
+    """Return the basis of the price of a model and of its searches; without a name, that of RPC credits."""
     models: list[AnyModel]
     if name is None:
         models = [model for model in tables.models.values() if model.type == "rpc"]
     else:
         try:
             named = tables.named(name) or tables.named(plain_name(tables, name))
-        except QuoteError:  # open patterns of several models
+        except QuoteError:  # open patterns of several models match the name
             named = None
         if named is None:  # no model of this name on any day
             return PriceBasis(tuple(tables.models))
@@ -105,7 +107,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
 
 
 _Part = TypeVar("_Part")
-# Beside buckets without a price, where it matters which words refuse it: that a row has its counts as `tokens`.
+# Marked like a used bucket without a price: the row has its counts as `tokens`, so that it is refused in other words.
 BY_BUCKET = "by bucket"
 _BUCKETS = next(layout.buckets for layout in LAYOUTS.values() if layout.buckets)
 
@@ -113,13 +115,13 @@ _BUCKETS = next(layout.buckets for layout in LAYOUTS.values() if layout.buckets)
 class Predicates(NamedTuple):
     """Conditions that decide prices, derived from the tables of all compared cards together.
 
-    `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version of a
-    type has no price, so that it matters whether a request has any. `boundaries`: the instants at which some price
-    changes; `of_model`: those of one model, where fewer are enough. `windows`: those of the rates of each model, and of
-    all of them under "". `buckets`: those of the usage; `in_usage`: whether rows can have them as `usage`. `summed`:
-    for each type, and each column of counts by meter, with a version that does not charge it linearly, the models whose
-    quantities can be summed nevertheless; those of all other models are part of the shape. `counts`: these columns.
-    `contracts`: where rows have the prices of their accounts, the contracts of each card that has any.
+    `thresholds`: where long-context rates begin, in order. `lacking`: by type, the buckets of tokens without a price in
+    some version, so that it matters whether a request uses them. `boundaries`: the instants at which some price
+    changes; `of_model`: the same for each model, where fewer are enough. `windows`: the windows of the rates of each
+    model, and of all models under "". `buckets`: the buckets of the usage; `in_usage`: True if rows can have them as
+    `usage`. `counts`: the columns of counts by meter. `summed`: for each type or column of counts that some version
+    does not charge linearly, the models whose quantities can still be summed; the quantities of all other models are
+    part of the shape. `contracts`: if rows have the prices of their accounts, the contracts of each card that has any.
     """
 
     thresholds: tuple[int, ...] = ()
@@ -145,11 +147,11 @@ class Predicates(NamedTuple):
         known: "Predicates | None" = None,
         contracts: bool = False,
     ) -> "Predicates":
-        """Return what these cards ask; where no card is read at the row's own time, days do not matter.
+        """Return the predicates of these cards; `dated`: some card is read at each row's own time, so days matter.
 
-        `pairs`: a model whose rows may be priced as those of another, on whose days its price then changes too.
-        `layouts`: the columns of the usage. `known`: what the first card asks, and maybe more. `contracts`: rows have
-        the prices of their accounts.
+        `pairs`: a model and another one whose prices its rows may have, so that its price also changes on the days of
+        the other. `layouts`: the columns of the usage. `known`: the predicates of the first card, perhaps with more.
+        `contracts`: rows have the prices of their accounts.
         """
         merged, cards = known or cls(), tuple(cards)
         for layout in layouts.values() if known is None else ():
@@ -175,7 +177,7 @@ class Predicates(NamedTuple):
         dates, pairs = dict(merged.of_model), tuple(pairs)
         merged = merged._replace(summed=dict(_summed(cards, pairs, layouts)))
         for old, new in pairs:
-            if old in dates:  # the rows of a model that no card has are split at every day
+            if old in dates:  # rows of a model that no card has are split at every boundary anyway
                 dates[old] = tuple(sorted({*dates[old], *merged.of_model.get(new, ())}))
             if both := tuple(dict.fromkeys((*merged.windows.get(old, ()), *merged.windows.get(new, ())))):
                 merged = merged._replace(windows={**merged.windows, old: both})
@@ -187,13 +189,13 @@ class Predicates(NamedTuple):
 
     @property
     def cuts(self) -> tuple[int, ...]:
-        """Return the seconds of a UTC day at which a price may change, from 0; none where the boundaries say all."""
+        """Return the seconds of a UTC day at which a price may change, from 0; empty if prices change at 00:00 only."""
         within = {boundary.hour * 3600 + boundary.minute * 60 + boundary.second for boundary in self.boundaries} - {0}
         windows = self.windows.get("", ())
         return tuple(sorted({0} | within | seconds_of_changes(windows))) if within or windows else ()
 
     def joined(self, other: "Predicates") -> "Predicates":
-        """Return the predicates of both."""
+        """Return the predicates that distinguish what either of the two does."""
         order = (*self.buckets.names, BY_BUCKET)
         return self._replace(
             thresholds=_rising(self.thresholds, other.thresholds),
@@ -210,7 +212,7 @@ class Predicates(NamedTuple):
         )
 
     def prompt_in(self, tier: int) -> int:
-        """Return the shortest prompt of the tier; zero only where the first tier has no other."""
+        """Return the tokens of the shortest prompt of a tier; 0 only if the first tier has no other prompt."""
         if tier:
             return self.thresholds[tier - 1] + 1
         return 0 if self.thresholds[:1] == (0,) else 1
@@ -239,17 +241,17 @@ class Predicates(NamedTuple):
 
 
 def _rising(one: Iterable[Any], two: Iterable[Any]) -> tuple[Any, ...]:
-    """Return what either has, each once, in rising order."""
+    """Return the values of both in rising order, without duplicates."""
     return tuple(sorted({*one, *two}))
 
 
 def _united(one: Mapping[str, _Part], two: Mapping[str, _Part], join: Callable[[Any, Any], _Part]) -> dict[str, _Part]:
-    """Return what either has under a name, joined where both have it."""
+    """Return the entries of both mappings; if both have a name, its values are joined."""
     return {**one, **two, **{name: join(one[name], two[name]) for name in one.keys() & two.keys()}}
 
 
 def _new_models(tables: Tables, known: Tables) -> Mapping[str, AnyModel]:
-    """Return the models of tables that others do not have, or all where something differs that models share."""
+    """Return the models that are not in the known tables; all models if the tables differ in what models share."""
     new = {name: model for name, model in tables.models.items() if known.models.get(name) is not model}
     pairs = ((getattr(tables, part), getattr(known, part)) for part in ("units", "vocabulary", "limits", "meters"))
     alike = all(one is other for one, other in pairs)
@@ -257,7 +259,7 @@ def _new_models(tables: Tables, known: Tables) -> Mapping[str, AnyModel]:
 
 
 def _token_rates(tables: Tables, models: Iterable[AnyModel]) -> Iterator[tuple[str, TokenRates]]:
-    """Yield the rates of charges by tokens, with their type: once where only amounts differ, as in most versions."""
+    """Yield the type and rates of charges by tokens; charges that differ only in amounts, as most do, yield one."""
     seen = set[tuple[Hashable, ...]]()
     for model in models:
         for version in model.versions:
@@ -275,7 +277,7 @@ def _token_rates(tables: Tables, models: Iterable[AnyModel]) -> Iterator[tuple[s
 def _summed(
     cards: Iterable[RateCard], pairs: Iterable[tuple[str, str]], layouts: Mapping[str, Layout]
 ) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the models of `Predicates.summed` of each type, and of each column of counts by meter."""
+    """Yield the models of `Predicates.summed` for each type, and for each column of counts by meter."""
     known: dict[str, set[str]] = {}
     not_linear: list[tuple[Tables, dict[str, set[str]]]] = []
     for tables in (card.tables for card in cards):
@@ -294,14 +296,14 @@ def _summed(
 
 
 def _parts(type_: str, layouts: Mapping[str, Layout]) -> Iterator[tuple[str, str]]:
-    """Yield what is summed of the rows of a type: its quantities, and each column of counts with its meter."""
+    """Yield the summed parts of a type with their meters: its quantities (no meter), and each column of counts."""
     if layout := layouts.get(type_):
         yield from [(type_, "")] if layout.quantities else ()
         yield from ((column.name, column.path[-1]) for column in layout.counts)
 
 
 def _meant(tables: Tables, name: str) -> AnyModel | None:
-    """Return the model that a name means; None also for one that means several, which is refused."""
+    """Return the model that a name means; None also for a name of several models, which is refused."""
     try:
         return tables.named(name)
     except QuoteError:
@@ -309,13 +311,13 @@ def _meant(tables: Tables, name: str) -> AnyModel | None:
 
 
 def _linear(version: Version, tables: Tables, meter: str) -> bool:
-    """Return True if what a version charges for a count by meter, or without one for all else, can be summed."""
+    """Return True if a version charges linearly for a count by meter, or, without a meter, for all other quantities."""
     if not isinstance(version, MeteredVersion):
         return True
     linear = is_linear(version, tables, meter)
     if meter not in version.searches:
         return linear
-    if meter in SEARCHES:  # a field of the same name may say how many, unless a charge counts them by itself
+    if meter in SEARCHES:  # the request may give this count in a field too, unless a charge counts it
         return linear and any(meter in method_of(charge).meters(tables) for charge in version.charges)
     searches = [
         search for search in tables.models[version.searches[meter]].versions if isinstance(search, MeteredVersion)

@@ -37,14 +37,14 @@ from ratecard.simulation.rows.where import Columns
 from ratecard.simulation.sql import ColumnType, Dialect, DuckDbSql
 from ratecard.tables.meters import PROMPT
 
-# Of what may have decimals, seconds and counts by meter: sums of it are exact.
+# The bound of quantities that may have decimals (seconds, counts by meter); below it, their sums are exact.
 _TOO_MANY = 10**9
-# Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves. Of many
-# buckets fewer, so that no sum or difference of them overflows.
+# The most tokens of a row that are added up: the greatest power of two below what a request can have. A row with more
+# is priced by itself. With many buckets the limit is lower, so that no sum or difference of them overflows.
 _MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
 _ZERO = "CAST(0 AS BIGINT)"
-# Columns that are made here, which a usage must not have: the type of a row, or that of its model; and the instant of a
-# row, where only its period matters.
+# Columns that the queries add, so that a usage must not have them: the type of a row, or of its model; and the instant
+# of a row, where only its period matters.
 RESERVED_COLUMNS = _TYPE, _INSTANT = "ratecard_type", "ratecard_instant"
 SLOT = "slot"
 _WRITER = DuckDbSql()
@@ -57,19 +57,19 @@ class Grouping(NamedTuple):
     name: str
     query: str
     model: str
-    # The columns of the query that make a shape, the expression that writes them, but for the length, as one JSON
-    # record, and the column of the length; empty if no shape has one.
+    # The columns of the query that make a shape; the expression that writes them, except the length, as one JSON
+    # record; and the column of the length, empty if no shape has one.
     shape: tuple[str, ...]
     attributes: str
     length: str
     # The column of the day, or of the first day of its period; empty if groups have none.
     day: str
-    # The column of how many of the cuts of its day an instant has passed; empty if no price changes within a day.
+    # The column that counts the cuts of the day up to the instant; empty if no price changes within a day.
     slot: str
     keys: tuple[str, ...]
-    # It has as many integers as the plan has sums.
+    # One integer expression for each sum of the plan.
     sums: tuple[str, ...]
-    # What the columns of the shape hold, and the columns of the query that are sums.
+    # The names of the attributes that the columns of the shape hold, and the columns of the query that are sums.
     attribute_names: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
 
@@ -93,9 +93,9 @@ class Summed(NamedTuple):
 
 
 class RowQuantities(NamedTuple):
-    """What rows of some types count: the types that have quantities, their tokens by bucket, and counts by meter.
+    """The quantities of rows of some types: the layouts with quantities, tokens by bucket, and counts by meter.
 
-    `is_summed` says of each type, and `regular` of all, when quantities are summed; `counts` says it of each meter.
+    The conditions that quantities are summed are in `is_summed` by type, in `regular` for all, in `counts` by meter.
     """
 
     layouts: Mapping[str, Layout]
@@ -106,7 +106,7 @@ class RowQuantities(NamedTuple):
 
 
 class RollUpSql:
-    """Makes the queries in the dialect of the engine that holds the usage; DuckDB writes values of groups as text."""
+    """The queries in the dialect of the engine that holds the usage; DuckDB writes values of groups as text."""
 
     # The expression for the number of requests in a group.
     _requests = "count(*)"
@@ -117,14 +117,14 @@ class RollUpSql:
         self._cuts = plan.predicates.cuts if plan.dated else ()
         self._give_types()
         self._choose()
-        if plan.dated and DAY not in plan.keys and not self._cuts:  # once: it is long to read where it is text
+        if plan.dated and DAY not in plan.keys and not self._cuts:  # parsed once, because text is slow to parse
             self._from = f"(SELECT *, {self._instant()[0]} AS {_INSTANT} FROM {self._from}) AS dated"
 
     def groupings(self) -> Iterator[Grouping]:
-        """Yield the grouping of each of `parts_of` the usage's types; rows of no known type are in `OTHER_TYPES`."""
+        """Yield the grouping of each part of the types (`parts_of`); rows of no known type are in `OTHER_TYPES`."""
         type_, parts = self._column("type"), parts_of(self.usage.layouts)
         for name, types in parts.items():
-            # Written in this way, DuckDB compares the dictionary of a column chunk instead of every row.
+            # With the double NOT, DuckDB compares the dictionary of a column chunk instead of every row.
             where = f"NOT ({type_} NOT IN ({', '.join(map(repr, types))}))"
             if name == OTHER_TYPES:
                 separate = [repr(type_) for part, listed in parts.items() if part != OTHER_TYPES for type_ in listed]
@@ -132,9 +132,9 @@ class RollUpSql:
             yield self._grouping(name, {type_name: self.usage.layouts[type_name] for type_name in types}, where)
 
     def counting(self, by: str = "") -> str:
-        """Return a query of how many rows there are, and how many have no instant to be chosen by.
+        """Return a query that counts all rows, and the rows without an instant if days are chosen.
 
-        With `by`, for each value of a column.
+        With `by`, it counts them for each value of that column.
         """
         undated = f"CASE WHEN {self._day()} IS NULL THEN 1 ELSE 0 END" if self.plan.chosen.by_day else "0"
         counted = f"SELECT count(*), sum({undated})"
@@ -149,7 +149,7 @@ class RollUpSql:
         return f"SELECT {self.dialect.digits(timestamp)} AS odd FROM {self._every} WHERE {where} LIMIT 1"
 
     def parts(self) -> str:
-        """Return a query of (name, untyped): each name of `groupings` that has rows, and whether they have no type."""
+        """Return a query of distinct pairs: the name of a grouping that has rows, and True for rows without a type."""
         listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHER_TYPES}
         type_ = self._column("type")
         joined = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
@@ -159,13 +159,13 @@ class RollUpSql:
         return f"SELECT DISTINCT {named} FROM {self._from}"
 
     def _give_types(self) -> None:
-        """Give rows without a type that of their model, if there may be such rows."""
+        """Give rows without a type the type of their model, if there may be such rows."""
         usage, quoted = self.usage, self.dialect.quoted
         self._given_type = usage.columns.get("type")
         if not usage.untyped:
             return
         stated = self.dialect.digits(quoted(self._given_type)) if self._given_type else None
-        # The name of a text model may have parameters behind it.
+        # Parameters may follow the name of a text model.
         name = self._plain_name(self.dialect.digits(self._column("model"))) if usage.has("model") else ""
         of_model = (
             self.dialect.looked_up(name, self.plan.types) if name and self.plan.types else self.dialect.digits("NULL")
@@ -195,12 +195,12 @@ class RollUpSql:
         return self._column(name), self.usage.types[self.usage.columns[name]]
 
     def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
-        """Return the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
+        """Return the grouping of the rows of some types by keys and shape, with quantities summed."""
         quantities = self._quantities(layouts)
         keys, shape = self._key_columns(), self._shape_columns(layouts, quantities)
         columns = {_alias(number, part): expression for number, (part, expression) in enumerate(shape.items())}
         sums = {column: self._total_of(column, number) for column, number in self._summed_numbers(quantities).items()}
-        # By place, because a column of the usage may be called like one that is made here.
+        # Columns are grouped by place, because a column of the usage may have the name of a column that is made here.
         places = ", ".join(str(number + 1) for number in range(len(keys) + len(columns)))
         query = f"""
             SELECT {_listed({**keys, **columns, **sums, "requests": self._requests})}
@@ -228,18 +228,18 @@ class RollUpSql:
         return columns
 
     def _shape_columns(self, layouts: Mapping[str, Layout], quantities: RowQuantities) -> dict[str, str]:
-        """Return what decides the rates of a row: its attributes, and what its quantities decide."""
+        """Return the columns that decide the rates of a row: its attributes, and those made of its quantities."""
         columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         for column in (column for column in columns if column.kind == "condition"):
             stating = {name: attributes[column.name] for name, layout in layouts.items() if column in layout.attributes}
-            if len(stating) < len(layouts):  # of other types the column says nothing
+            if len(stating) < len(layouts):  # for other types the column means nothing
                 attributes[column.name] = self._of_type(layouts, stating, "NULL")
         counts = self._counts(layouts, quantities.counts) if quantities.counts else {}
         return attributes | counts | self._predicates(quantities)
 
     def _quantities(self, layouts: Mapping[str, Layout]) -> RowQuantities:
-        """Return what rows of some types count, and the conditions that it is summed."""
+        """Return the quantities of rows of some types, and the conditions under which they are summed."""
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
         tokens = {type_: self._tokens(layout, numbers[type_]) for type_, layout in counted.items() if layout.buckets}
@@ -257,7 +257,7 @@ class RollUpSql:
         numbers = dict[str, Summed]()
         for layout in (layout for layout in layouts.values() if not (layout.buckets and layout.buckets.counted)):
             condition = regular
-            if layout.places:  # what another type has in the column means nothing, and may be too much for a sum
+            if layout.places:  # a value of another type means nothing, and may be too large for a sum
                 is_summed = {name: quantities.is_summed[name] for name, other in layouts.items() if other is layout}
                 condition = self._of_type(layouts, is_summed, "FALSE")
             for column in layout.quantities:
@@ -275,19 +275,19 @@ class RollUpSql:
         return self._from
 
     def _key(self, key: str) -> str:
-        """Return a key of a row."""
+        """Return the expression of a key of a row."""
         column = self._column(key)
         if self.usage.types.get(self.usage.columns.get(key, key)) != "double":
             return column
-        # Engines take -0.0 and 0.0 for one number or for two, by what they do with them.
+        # Engines take -0.0 and 0.0 as one number in some operations, and as two in others.
         return f"CASE WHEN {column} = 0 THEN abs({column}) ELSE {column} END"
 
     def _total_of(self, name: str, number: Summed) -> str:
-        """Return the sum of a number of the rows of a group."""
+        """Return the expression that sums a number over the rows of a group."""
         return self.dialect.total(*number)
 
     def _of_type(self, layouts: Mapping[str, Layout], cases: Mapping[str, str], otherwise: str, name: str = "") -> str:
-        """Return an expression by type of row: that of its type, or `otherwise`; no CASE if all have the same."""
+        """Return the expression that picks the case of a row's type, or `otherwise`; no CASE if all cases are equal."""
         if cases.keys() == layouts.keys() and len(set(cases.values())) == 1:
             return next(iter(cases.values()))
         whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in cases.items())
@@ -302,7 +302,7 @@ class RollUpSql:
         expressions = {"type": "type", "model": model, DAY: _WRITER.text(DAY)}
         columns = {attribute: _alias(number, attribute) for number, attribute in enumerate(attributes)}
         predicates = {}
-        if PREDICATES in columns:  # quantities that are given as they are say by themselves what these would
+        if PREDICATES in columns:  # raw quantities need no predicates
             predicates = {PREDICATES: f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {columns[PREDICATES]} END"}
         record = {attribute: _WRITER.text(expression) for attribute, expression in (columns | predicates).items()}
         record.pop(LENGTH, None)
@@ -330,7 +330,7 @@ class RollUpSql:
         return f"CASE {DAY}{whens} END" if self.plan.dated else ""
 
     def _sums(self, layouts: Mapping[str, Layout]) -> tuple[str, ...]:
-        """Return each sum by type of row, as an integer."""
+        """Return the expression of each sum, by type of row, as an integer."""
         sums = []
         for number in range(self.plan.sums):
             totals = {
@@ -342,7 +342,7 @@ class RollUpSql:
         return tuple(sums)
 
     def _total(self, layout: Layout, number: int) -> str:
-        """Return a sum of a type, by its number. Token counts overlap, and are made disjoint."""
+        """Return a sum of a type, by its number; tokens that several buckets count are counted once."""
         if number >= layout.own_sums:
             return sum_of_count(number - layout.own_sums)
         if buckets := layout.buckets:
@@ -360,7 +360,7 @@ class RollUpSql:
         return self.dialect.url(name) if column.kind == "url" else name
 
     def _added(self, layouts: Mapping[str, Layout]) -> dict[UsageColumn, str]:
-        """Return for each count by meter the condition that it is summed: it can be, and is charged linearly."""
+        """Return by meter the condition that a count is summed: it can be, and is charged linearly."""
         conditions = {}
         for column in dict.fromkeys(column for layout in layouts.values() for column in layout.counts):
             number = self._number(column, PLACES_SUMMED)
@@ -370,19 +370,19 @@ class RollUpSql:
         return conditions
 
     def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
-        """Return the columns of counts by meter: those that are not summed, and which of the others a row has."""
+        """Return the columns of counts by meter: those that are not summed, and a number that says which ones are."""
         counts = {
             column.name: f"CASE WHEN NOT {is_added} THEN {self._column(column.name)} END"
             for column, is_added in added.items()
         }
         for name, value in counts.items():
             stating = {type_: value for type_, layout in layouts.items() if layout.counts}
-            counts[name] = self._of_type(layouts, stating, "NULL")  # of video it says nothing
+            counts[name] = self._of_type(layouts, stating, "NULL")  # for video it means nothing
         terms = (f"{_one_if(is_added)} * {1 << number}" for number, is_added in enumerate(added.values()))
         return counts | {SUMMED: " + ".join(terms)}
 
     def _predicates(self, quantities: RowQuantities) -> dict[str, str]:
-        """Return the columns of what quantities decide: the predicates of a regular row, or the raw quantities."""
+        """Return the columns made of quantities: the predicates of a regular row, or the raw quantities."""
         counted, tokens, regular = quantities.layouts, quantities.tokens, quantities.regular
         if not counted:
             return {}
@@ -417,14 +417,14 @@ class RollUpSql:
         return " + ".join(terms)
 
     def _by_bucket(self, buckets: Buckets) -> str:
-        """Return True if a row has a count by bucket."""
+        """Return the condition that a row has a count by bucket."""
         return self._any_of(f"{OF_BUCKETS}.{name}" for name in buckets.counted)
 
     def _any_of(self, columns: Iterable[str]) -> str:
         return "(" + " OR ".join(f"{self._column(name)} IS NOT NULL" for name in columns) + ")"
 
     def _tokens(self, layout: Layout, numbers: Sequence[str]) -> dict[str, str]:
-        """Return the tokens of a row by bucket, inclusive, from the counts of `usage` or those by bucket."""
+        """Return the inclusive tokens of a row by bucket, from the counts of `usage` or from the counts by bucket."""
         by_column = {column.name: number for column, number in zip(layout.quantities, numbers, strict=True)}
         by_name = {bucket: by_column.get(name, _ZERO) for name, bucket in BUCKET_OF.items()}
         buckets = layout.buckets
@@ -440,13 +440,13 @@ class RollUpSql:
         return by_name | {name: number for name, number in direct.items() if name not in BUCKETS}
 
     def _tier(self, prompt: str) -> str:
-        """Return how many thresholds a prompt is above; most are below all of them."""
+        """Return the number of thresholds that a prompt exceeds; for most prompts, one comparison decides."""
         first, *others = self.plan.predicates.thresholds
         above = " + ".join(("1", *(_one_if(f"{prompt} > {edge}") for edge in others)))
         return f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END"
 
     def _regular(self, layout: Layout, tokens: Mapping[str, str], numbers: Sequence[str]) -> str:
-        """Return the condition that the quantities of a row can be summed; all others are priced as single requests."""
+        """Return the condition that the quantities of a row can be summed; other rows are priced as single requests."""
         if layout.buckets:
             return self._regular_tokens(layout, layout.buckets, tokens)
         if len(numbers) == 1:
@@ -455,7 +455,7 @@ class RollUpSql:
         return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
 
     def _summed(self, type_: str, regular: str) -> str:
-        """Return True if the quantities of a row are summed: if they can be, and what its model charges is linear."""
+        """Return the condition that the quantities of a row are summed: they can be, and its model charges linearly."""
         models = self.plan.predicates.summed.get(type_)
         if models is None:
             return regular
@@ -465,8 +465,8 @@ class RollUpSql:
         return f"(coalesce({self.dialect.digits(self._column('model'))} IN ({named}), FALSE) AND {regular})"
 
     def _regular_tokens(self, layout: Layout, buckets: Buckets, tokens: Mapping[str, str]) -> str:
-        """Return the condition that tokens count once, no part exceeds its whole, and what buckets share is known."""
-        # The sign and the highest bits of all of them at once; a sum is taken only where it cannot overflow.
+        """Return the condition that tokens count once, no part exceeds its whole, and overlaps of buckets are known."""
+        # One test checks the sign and the highest bits of all counts; sums are taken only if they cannot overflow.
         most = _MOST_TOKENS if len(tokens) == len(BUCKETS) else _MOST_OF_MANY
         within = f"({' | '.join(tokens.values())}) BETWEEN 0 AND {most}"
         terms = [_not_negative(signs, tokens) for signs in buckets.own().values() if len(signs) > 1]
@@ -500,12 +500,12 @@ class RollUpSql:
         name = self._column(column.name)
         column_name = self.usage.columns[column.name]
         type_ = self.usage.types[column_name]
-        if places and self.usage.scales.get(column_name, 0) > places:  # finer than a sum can be: read as its digits
+        if places and self.usage.scales.get(column_name, 0) > places:  # too fine for a sum, so it is read as text
             return self.dialect.exact(self.dialect.digits(name), "text")
         return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
 
     def _or_zero(self, column: UsageColumn, places: int, optional: Sequence[str], types: Sequence[str]) -> str:
-        """Return a number, 0 where the column is empty and may be, by its type; what is not a number stays unknown."""
+        """Return a number: 0 for an empty cell that the row's type allows, null for a value that is not a number."""
         number = self._number(column, places)
         if not optional:
             return number
@@ -524,7 +524,7 @@ class RollUpSql:
         return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
 
     def _instant(self) -> tuple[str, ColumnType]:
-        """Return what is compared to find the period of a row, and the type of the column that it is made of."""
+        """Return the expression that is compared to find the period of a row, and the type of its column."""
         if not self.usage.has("timestamp"):
             return "CAST(NULL AS DATE)", "date"
         type_ = self.usage.types[self.usage.columns["timestamp"]]
@@ -556,15 +556,15 @@ def _alias(number: int, name: str) -> str:
 
 
 def period(day: str, boundaries: Iterable[datetime]) -> str:
-    """Return the first day of the period, between two boundaries, that holds a day."""
+    """Return the expression of the first day of the period (between two boundaries) that contains a day."""
     whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in reversed(_days(boundaries)))
     return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
 
 
 def _period(instant: str, edges: Sequence[str]) -> str:
-    """Return the number of the period, between two edges, that holds an instant.
+    """Return the expression of the number of the period (between two edges) that contains an instant.
 
-    It is a choice between halves, because every row makes it.
+    It halves the periods at each step, because every row evaluates it.
     """
 
     def among(first: int, last: int) -> str:
@@ -604,14 +604,14 @@ def sum_of_tokens(buckets: Buckets, name: str) -> str:
 
 
 def _signed(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
-    """Return a sum and difference of numbers; its first sign is a plus."""
+    """Return the numbers, added or subtracted by their signs; the first sign is a plus."""
     terms = [(sign, numbers[name]) for name, sign in signs.items() for _ in range(abs(sign))]
     terms.sort(key=lambda term: term[0] < 0)
     return "".join(f"{(' + ' if sign > 0 else ' - ') if at else ''}{number}" for at, (sign, number) in enumerate(terms))
 
 
 def _not_negative(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
-    """Return the condition that a sum and difference of numbers is not below zero."""
+    """Return the condition that the result of `_signed` is not below zero."""
     parts = [
         " + ".join(numbers[name] for name, factor in signs.items() for _ in range(abs(factor)) if factor * sign > 0)
         for sign in (-1, 1)

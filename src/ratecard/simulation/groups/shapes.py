@@ -1,6 +1,6 @@
-"""The shapes of usage: all that decides the rates of a row, each shape once, and the request that has one.
+"""The shapes of usage: everything that decides the rates of a row, each shape once, and the request of a shape.
 
-Of a million shapes, columns of numbers are kept; objects are made of those that are asked for.
+There may be millions of shapes, so they are kept as columns of numbers, and become objects only when needed.
 """
 
 import json
@@ -36,7 +36,8 @@ _COLUMNS = {
     type_: {RAW_QUANTITIES, PREDICATES, SUMMED, *(column.name for column in layout.attributes)}
     for type_, layout in (LAYOUTS | LEDGER_LAYOUTS).items()
 }
-# Types by tokens are grouped together, each with the columns of the others. What is nobody's is a condition or a count.
+# The types charged by tokens are grouped together, each with the columns of the others; columns of no type at all are
+# conditions or counts.
 _OF_TOKENS = [name for name, layout in LAYOUTS.items() if layout.buckets]
 _OTHERS = {name: set().union(*(_COLUMNS[type_] for type_ in _OF_TOKENS)) - _COLUMNS[name] for name in _OF_TOKENS}
 _FLAGS = {"true": True, "false": False}
@@ -47,7 +48,7 @@ _DIGITS = 100
 class UsageShape(NamedTuple):
     """A type, a model and attributes as the roll-up wrote them, in the period from `moment` on (None: no instant).
 
-    `account` is one that has the same contracts as those of the rows; None where these have list prices.
+    `account` has the same contracts as the accounts of the rows; None if the rows have list prices.
     """
 
     type: str | None
@@ -58,7 +59,7 @@ class UsageShape(NamedTuple):
 
     @property
     def incomplete(self) -> bool:
-        """Return True if it lacks a quantity that every card needs for such rows; without any it may need none."""
+        """Return True if it lacks a quantity that every card needs, but has others: without any it may be complete."""
         if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
             return False
         present = {
@@ -75,7 +76,7 @@ class UsageShape(NamedTuple):
         return f'"{RAW_QUANTITIES}":' in self.attributes
 
     def values(self) -> dict[str, Any]:
-        """Return what the rows of this shape have in the columns of their type; other columns mean nothing of them."""
+        """Return the values of the rows in the columns of their type; in other columns, values have no meaning."""
         names, others = _COLUMNS.get(self.type or "", ()), _OTHERS.get(self.type or "", USAGE_COLUMNS)
         pairs = from_json(self.attributes).items()
         return {name: value for name, value in pairs if value is not None and (name in names or name not in others)}
@@ -91,18 +92,18 @@ class UsageShape(NamedTuple):
 
 
 class ShapeRequest(NamedTuple):
-    """A usage for `prices.rate` or, of a video, a body for `prices.quote_video`, and what is known of its source."""
+    """A usage for `prices.rate` (for a video, a body for `prices.quote_video`), and the facts of its source video."""
 
     usage: dict[str, Any]
     source: SourceVideo | None
     # The number for `Predicates.split`; None: the shape has raw quantities.
     predicates: int | None = 0
-    # The counts by meter that are summed: their numbers among the columns of these, and their meters.
+    # The counts by meter that are summed: the number of the column among the columns of counts, and the meter.
     counted: tuple[tuple[int, str], ...] = ()
 
 
 def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
-    """Make the request of a shape, with none of what is summed; `counts` are the columns of counts by meter.
+    """Return the request of a shape without its sums; `counts` are the columns of counts by meter.
 
     Raises `ValueError` for an invalid source video.
     """
@@ -118,7 +119,7 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
         if summed >> number & 1:
             values[name] = "0"
             counted.append((number, name.partition(".")[2]))
-        elif name in values:  # all of them in the order of the row
+        elif name in values:  # it is inserted again, so that all counts keep the order of the row
             values[name] = values.pop(name)
     for name, value in values.items():
         way, name_there, read = _place(name)
@@ -142,7 +143,7 @@ def _flag(value: str) -> bool | str:
 
 
 def number_as_given(value: str) -> int | Decimal | str:
-    """Return a number as JSON would hold it; what is none stays text."""
+    """Return text as the number that JSON would hold; text that is not a number stays text."""
     if value.isascii() and value.isdigit() and len(value) <= _DIGITS:
         return int(value)
     try:
@@ -154,12 +155,12 @@ def number_as_given(value: str) -> int | Decimal | str:
 
 @cache
 def _place(name: str) -> tuple[tuple[str, ...], str, Callable[[str], Any]]:
-    """Return where the value of a column belongs in a usage, and how it is read."""
+    """Return the path to the value of a column in a usage, its name there, and its reader."""
     column = column_of(name)
     return column.path[:-1], column.path[-1], _READERS[column.kind]
 
 
-# A value as JSON would hold it; what does not read as its kind stays text, for the scalar code to refuse.
+# The readers of values as JSON would hold them; a value that does not fit its kind stays text, which pricing refuses.
 _READERS: Mapping[ColumnKind, Callable[[str], Any]] = {
     **dict.fromkeys(("text", "url", "condition"), str),
     "flag": _flag,
@@ -176,7 +177,7 @@ class Counted(NamedTuple):
 
 
 class ShapeTemplate(NamedTuple):
-    """Shapes of a type and a model that have the same attributes but for their length, at whatever moments."""
+    """The common part of shapes that differ only in their length, moment and account."""
 
     type: str | None
     model: str | None
@@ -194,9 +195,9 @@ class ShapeTemplate(NamedTuple):
 class Shapes:
     """Shapes by their number, with the requests and sums of each.
 
-    `template`, `length`, `moment` and `party` have a number for each shape: that of its part in `templates`, `lengths`,
-    `moments` and `accounts`; -1 where it has no length. `sums` has a column for each quantity, of integers of Python
-    where 64 bits are too few.
+    `template`, `length`, `moment` and `party` have, for each shape, an index into `templates`, `lengths`, `moments` and
+    `accounts`; a length of -1 means no length. `sums` has a column for each quantity, with integers of Python if 64
+    bits are too few.
     """
 
     def __init__(
@@ -226,8 +227,8 @@ class Shapes:
     ) -> "Shapes":
         """Return the shapes of a table with the columns shape, place, moment, perhaps party, requests and sums.
 
-        The place is the number of the template, times how many lengths there are, and that of the length. What is
-        absent is the last length and the last moment. Of a sum without a column there is nothing.
+        The place is the number of the template x the number of lengths + the number of the length. The last length and
+        the last moment may be null. A sum without a column is 0.
         """
         shape = integers_of(table["shape"])
 
@@ -236,7 +237,7 @@ class Shapes:
             if name in table.column_names:
                 column = integers_of(table[name])
                 ordered = numpy.empty_like(column)
-                ordered[shape] = column  # an engine need not give them in their order
+                ordered[shape] = column  # an engine may give the rows in any order
             return ordered
 
         template, length = numpy.divmod(in_order("place"), max(1, len(lengths)))
@@ -259,17 +260,16 @@ class Shapes:
 
     @cached_property
     def standing(self) -> tuple[list[UsageShape], Any]:
-        """Return the distinct types, models, moments and accounts as shapes, and for each shape the number of its own.
+        """Return each combination of type, model, moment and account as a shape, and for each shape here its index.
 
-        What decides the price of a shape's model does not depend on its attributes; usage of RPC does not name its
-        model.
+        Attributes are left out, because they do not decide which version prices a shape. Usage of RPC names no model.
         """
         models = dict[tuple[bool, str | None], int]()
         of_template = [
             models.setdefault((template.type == _RPC, template.model), len(models)) for template in self.templates
         ]
         model = numpy.array(of_template or [0], numpy.int64)[self.template]
-        # As many as there are: models times moments may be far more.
+        # Only the combinations that occur: all models times all moments may be far more.
         moments = model * max(1, len(self.moments)) + self.moment
         numbers, of_shape = numpy.unique(moments * len(self.accounts) + self.party, return_inverse=True)
         first = {number: self.templates[at] for at, number in reversed(list(enumerate(of_template)))}
@@ -288,7 +288,7 @@ class Shapes:
         return other
 
     def extend(self, other: "Shapes") -> None:
-        """Number further shapes after these."""
+        """Append further shapes, numbered after these."""
         self.__dict__.pop("numbers", None)
         self.__dict__.pop("standing", None)
         length = numpy.where(other.length < 0, other.length, other.length + len(self.lengths))
@@ -314,7 +314,7 @@ class Shapes:
         return self.among(numpy.arange(len(self)))
 
     def among(self, numbers: Any) -> Iterator[Counted]:
-        """Yield the shapes of these numbers, one after the other."""
+        """Yield the shapes with these numbers, in this order."""
         for first in range(0, len(numbers), _AT_ONCE):
             some = numbers[first : first + _AT_ONCE]
             of_shapes = (self.template, self.length, self.moment, self.party, self.requests)

@@ -1,1 +1,1 @@
-"""Where usage is: files, frames, responses and billing exports; which of its columns and rows are read."""
+"""The sources of usage: files, frames, responses and billing exports; which of its columns and rows are read."""

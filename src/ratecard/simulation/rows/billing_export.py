@@ -1,7 +1,7 @@
 """A billing export as a usage table.
 
-An export is recognised by its columns. All of them can be grouped by; the columns of the type `ledger` are added. JSON
-pages are written to Parquet first, row by row.
+An export is recognised by its columns. All of them can be keys; the columns of the type `ledger` are added. JSON pages
+are written to Parquet first, row by row.
 """
 
 import gzip
@@ -43,14 +43,14 @@ _NEEDED = ("timestamp", "sku", "amount", "currency")
 _COUNT = ("unit", "units")
 # The names of an export that a simulation reads.
 EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
-# What a number of an export may be, to be summed; any other row is priced by itself.
+# The form of a number of an export that can be summed; a row with any other number is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
 # The kinds of a ledger's rows.
 CHARGE, DISPUTED, CREDIT = "charge", "disputed", "credit"
 _NOTHING = "CAST(NULL AS VARCHAR)"
-# The charges that several balances paid, each with what all of its rows come to: in the engine, and those that have a
-# row which the engine does not add.
+# The tables of charges that several balances paid, each with the sums of all of its rows: those that the engine adds,
+# and those with a row that the engine cannot add.
 _PARTS, _ODD_PARTS = "ledger_parts", "ledger_odd_parts"
 # The requests that were charged more than once by one SKU at one price.
 _REPEATED = "ledger_repeated"
@@ -68,7 +68,7 @@ class Export(NamedTuple):
 
     @classmethod
     def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
-        """Return the export that a table is, by its columns or mapped names; None for usage, which has a `type`."""
+        """Return a table as an export, by its columns or mapped names; None for usage, which has a `type`."""
         wanted = {name: names.get(name, name) for name in EXPORT_NAMES}
         named = {name: theirs for name, theirs in wanted.items() if theirs in columns}
         is_export = all(name in named for name in _NEEDED)
@@ -76,7 +76,7 @@ class Export(NamedTuple):
         return cls(named, columns) if is_export and "type" not in (*columns, *names) else None
 
     def text(self, name: str) -> str:
-        """Return a column as text; null where the export has none, and where a cell is empty."""
+        """Return a column as text; null if the export does not have it, and where a cell is empty."""
         return f"nullif({_text(self.named[name])}, '')" if name in self.named else _NOTHING
 
     @property
@@ -99,22 +99,22 @@ class _Numbers(NamedTuple):
 
     @property
     def most(self) -> int:
-        """Return how far an amount may be from units x price, in these integers: half of a line's last decimal."""
+        """Return how much an amount may differ from units x price, in these integers: half of a line's last decimal."""
         return int(10 ** max(0, self.places + self.price_places - LINE_PLACES)) // 2
 
     def difference(self, units: str, charged: str) -> str:
-        """Return what an amount lacks of units x price; NULL: too long."""
+        """Return the difference of an amount from units x price; NULL if it is too long."""
         return f"TRY(abs({units} * whole_rate + {charged} * {10**self.price_places}::HUGEINT))"
 
 
-# Each view reads the one before, so that the engine works out each expression once: the words of a row, then whether
-# the engine adds its numbers, as integers then.
+# Each view reads the one before, so that the engine evaluates each expression once: first the text of a row, then
+# whether the engine can add its numbers, and these numbers as integers.
 _WORDS, _ROWS = "ledger_words", "ledger_rows"
 _REGULAR = " AND ".join(
     f"coalesce(regexp_full_match({column}, '{_NUMBER}'), FALSE)"
     for column in ("ledger_unit", "ledger_price", "ledger_paid")
 )
-# The condition that its signs are those of a refund or a credit.
+# The condition that the signs of a row are those of a refund or a credit.
 _IS_CREDIT = "whole_charged > 0 OR whole_units < 0 OR whole_rate < 0"
 
 
@@ -127,7 +127,7 @@ def ledger_view(
     """
     numbers, currency = export.numbers(), _text(export.named["currency"])
     unit, dollars, other, amount = numbers.values()
-    # A row has the price of its own currency, and not the other one.
+    # A row has a price in its own currency, and must not have the other price.
     codes = ", ".join(map(repr, sorted(ISO_4217)))
     is_balance = f"regexp_full_match({currency}, '{BALANCE_NAME}') AND {currency} NOT IN ({codes})"
     # The stated currencies come first, as nearly all rows have one of these.
@@ -137,7 +137,7 @@ def ledger_view(
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
     )
     worth, worth_places = _worth(currency, day, limits)
-    # Columns of the export have numbers until the end, because an export may have a column called like one of these.
+    # Columns of the export are numbered until the end, because an export may have a column with one of these names.
     export_columns = "".join(f", {DuckDbSql.quoted(name)} AS own{number}" for number, name in enumerate(export.columns))
     words = {
         "when": _text(export.named["timestamp"]),
@@ -184,11 +184,10 @@ def ledger_view(
 
 
 def _keep_repeated(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
-    """Keep the requests that one SKU charges at one price more than once.
+    """Make the table of requests that one SKU charges more than once at one price.
 
-    Return how to join them, and the expression that marks all but the first charge of each.
-
-    A further part of a charge, which has no units, and a refund are no charge of their own.
+    Return the join with this table, and the expression that marks all but the first charge of a request. Refunds, and
+    further parts of a charge, which have no units, do not count as charges.
     """
     charged = (
         "ledger_request IS NOT NULL AND ledger_paid LIKE '-%' AND coalesce(TRY_CAST(ledger_unit AS DOUBLE), 0) > 0"
@@ -226,9 +225,9 @@ def number_of(name: str, given: str | None) -> Decimal:
 def entry_of(
     units: Decimal, price: Decimal, amount: Decimal, worth: Decimal, parts: tuple[Decimal, Decimal] | None = None
 ) -> str:
-    """Return what the numbers of one row say: the same as the query, for a row that is priced by itself.
+    """Return the kind of a row that is priced by itself, by its numbers: the same as the query gives.
 
-    `parts`: what all rows of its charge come to, if several balances paid it: units, and the amount at its worth.
+    `parts`: the sums of all rows of its charge, if several balances paid it: units, and the amount at its worth.
     """
     if amount > 0 or units < 0 or price < 0:
         return CREDIT
@@ -239,9 +238,9 @@ def entry_of(
 
 
 def _entry(numbers: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
-    """Return what a row says, in integers: an amount is minus units x price, up to the rounding of a line.
+    """Return the kind of a row, by its integers: an amount is minus units x price, up to the rounding of a line.
 
-    NULL: its numbers are none, or too long, or it is not to be priced with others.
+    It is NULL if a number is invalid or too long, or if the row does not meet the condition `but`.
     """
     units, charged = "whole_units", "whole_charged"
     if parts:
@@ -261,7 +260,10 @@ def _balances(limits: Iterable[Limits]) -> Iterable[str]:
 
 
 def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]:
-    """Return what one of a row's currency is worth in that of its price, an integer of 10^-places; NULL: not stated."""
+    """Return the worth of one unit of a row's currency in that of its price, and its decimals.
+
+    The worth is an integer of 10^-decimals, or NULL if it is not stated.
+    """
     stated = [period_limits.rates for period_limits in limits or (NO_LIMITS,)]
     places = max(places_of(worth) for rates in stated for worth in worths(USD, rates).values())
     one = f"{10**places}::HUGEINT"
@@ -275,7 +277,7 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
 
     if len(set(stated)) == 1:
         return by_balance(stated[0]), places
-    # As in a price book, limits hold from their day on, and the first ones before it too.
+    # As in a price book, limits hold from their day on, and the first limits before it too.
     dated = "".join(
         f" WHEN {day} >= DATE '{period_limits.effective}' THEN {by_balance(period_limits.rates)}"
         for period_limits in limits[:-1]
@@ -286,12 +288,11 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
 def _keep_parts(
     connection: duckdb.DuckDBPyConnection, whole: _Numbers, worth_places: int, *, odd: bool
 ) -> tuple[str, bool]:
-    """Keep what the rows of each charge come to that several balances paid; how to join it, empty if there is none.
+    """Make the tables of the charges that several balances paid, with the sums of their rows.
 
-    And whether some of them are not added by the engine.
-
-    A further part has no units and an amount; all rows of its request, SKU and price belong together, but refunds.
-    `odd`: whether the engine cannot add the numbers of some row.
+    Return the join with these tables, empty if there is no such charge, and True if the engine cannot add some of them.
+    A further part of a charge has an amount, but no units; all rows of its request, SKU and price, except refunds, are
+    one charge. `odd`: True if the engine cannot add the numbers of some row.
     """
     further = "ledger_request IS NOT NULL AND TRY_CAST(ledger_unit AS DOUBLE) = 0 AND ledger_paid LIKE '-%'"
     if not connection.execute(f"SELECT 1 FROM {_WORDS} WHERE {further} LIMIT 1").fetchall():
@@ -307,7 +308,7 @@ def _keep_parts(
     joined = (
         f" LEFT JOIN {_PARTS} ON part_request = ledger_request AND part_sku = ledger_sku AND part_rate = whole_rate"
     )
-    # A charge with a row that the engine does not add is not added by it at all; most exports have none.
+    # The engine adds no row of a charge if it cannot add one of them; most exports have no such charge.
     long = whole.difference("part_units", "part_charged")
     query = f"SELECT 1 FROM (SELECT *, part_rate AS whole_rate FROM {_PARTS}) WHERE {long} IS NULL"
     odd = odd or bool(connection.execute(query).fetchone())
@@ -332,10 +333,10 @@ def _keep_parts(
 
 
 def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
-    """Yield what the rows of each request, SKU and price come to: units, and the amount in the currency of the price.
+    """Yield the sums of the rows of each request, SKU and price: units, and the amount in the currency of the price.
 
-    `rows` have the request, the SKU, the price, units, the amount and 10^`places` times what one of its currency is
-    worth. Neither credits nor rows that are refused by themselves are added.
+    `rows` have the request, the SKU, the price, units, the amount and the worth of its currency times 10^`places`.
+    Credits, and rows that are refused by themselves, are not added.
     """
     charges: dict[tuple[str, str, Decimal], list[tuple[str, Decimal, Decimal]]] = {}
     for request, sku, written, unit, amount, worth_text in rows:
@@ -350,16 +351,16 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
             charge.append((written, units, multiply(paid, worth)) if part else (written, Decimal(0), Decimal(0)))
     for (request, sku, _), parts in charges.items():
         if not any(amount < 0 and not units for _, units, amount in parts):
-            continue  # no balance ended here: each row is a charge of its own
+            continue  # no balance was used up, so each row is a charge of its own
         prices, units_of_parts, amounts = zip(*parts, strict=True)
         sums = [text(total(list(numbers))) for numbers in (units_of_parts, amounts)]
         yield from ([request, sku, price, *sums] for price in dict.fromkeys(prices))
 
 
 def _most_places(connection: duckdb.DuckDBPyConnection) -> list[int]:
-    """Return how many decimals units and amounts have at most, and prices: no more are kept, so that sums stay short.
+    """Return the most decimals of units and amounts, the most of prices, and how many rows the engine cannot add.
 
-    At the end how many rows the engine does not add.
+    No more decimals than these are kept, so that sums stay short.
     """
     unit, price, paid = (
         f"coalesce(max(length(rtrim(split_part({column}, '.', 2), '0')))"
@@ -380,7 +381,7 @@ def _whole(number: str, places: int) -> str:
 
 
 def _kept(name: str) -> str:
-    """Return the name that a column of the export keeps; one that a ledger has too gets another."""
+    """Return the name of a column of the export, with a prefix if the ledger has a column of that name."""
     is_reserved = name.lower() in ("type", "model") or name.lower().startswith("ledger_")
     return DuckDbSql.quoted(f"export_{name.lower()}" if is_reserved else name)
 
@@ -390,12 +391,12 @@ def _text(name: str) -> str:
 
 
 _BATCH = 50_000
-# A number that would be longer than this stays as short as it was: the pricing refuses it, and no memory is filled.
+# A number that would be longer than this keeps its exponent: pricing refuses it, and it does not fill the memory.
 _LONGEST = 60
 
 
 def are_pages(file: str) -> bool:
-    """Return True if a JSON file holds pages or lists of ledger rows, and not one usage a line."""
+    """Return True if a JSON file holds pages or lists of ledger rows, and not one usage per line."""
     try:
         with _opened(file) as opened:
             first = next(json_rows(opened), None)
@@ -405,7 +406,7 @@ def are_pages(file: str) -> bool:
 
 
 def pages_to_parquet(files: Iterable[str], folder: Path) -> list[str]:
-    """Return the Parquet files that hold the rows of these pages, every value as the text that it is.
+    """Write the rows of these pages to Parquet files, every value as its text, and return the files.
 
     Raises `SimulationError` with the file and the line.
     """
@@ -429,7 +430,7 @@ def _opened(file: str) -> TextIO:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return a row with its details beside it."""
+    """Return a row with its `inferenceDetails` as further columns."""
     details = row.get("inferenceDetails")
     flat = {name: value for name, value in row.items() if name != "inferenceDetails"}
     return {name: _text_of(value) for name, value in (flat | (details if isinstance(details, dict) else {})).items()}

@@ -1,6 +1,6 @@
 """The columns of a usage table: the fields of `prices.rate` usages, flattened, and where each belongs in a usage.
 
-A row is one metered request; of RPC, one call. A row has a value in the columns of its own type; the others are null.
+A row is one metered request; for RPC, one call. A row has values in the columns of its type; other columns are null.
 Columns of tokens by bucket (`tokens.cache_write_1h`) and of conditions (`service_tier`) are those of meters.yaml.
 """
 
@@ -24,9 +24,9 @@ DAY = "day"
 
 
 class UsageColumn(NamedTuple):
-    """A column, what it holds, and the place of its value in a usage; `source` is what is known of the source video.
+    """A column, its kind, and the path to its value in a usage; the object `source` holds facts of a source video.
 
-    `defaults`: of a condition, the values that mean the same as none.
+    `defaults`: for a condition, the values that mean the same as no value.
     """
 
     name: str
@@ -36,7 +36,7 @@ class UsageColumn(NamedTuple):
 
     @classmethod
     def of(cls, name: str, kind: ColumnKind, *within: str) -> "UsageColumn":
-        """Return a column whose field has the same name, within some object of the usage."""
+        """Return a column whose field has the same name, inside these objects of the usage."""
         return cls(name, kind, (*within, name))
 
     def put(self, usage: dict[str, Any], value: Any) -> None:
@@ -50,9 +50,9 @@ class UsageColumn(NamedTuple):
 class Buckets(NamedTuple):
     """The buckets of tokens that rows of a table can count, in the order of their sums.
 
-    `wholes`: for each of them, the others that it is part of. `overlaps`: pairs that can have tokens in common, and the
-    bucket of those, if there is one. `counted`: those with a column of their own. `unlike`: such columns whose bucket
-    some compared card does not know, or knows as another; a row that has one is priced by itself.
+    `wholes`: for each bucket, the buckets that it is part of. `overlaps`: pairs that can have tokens in common, and the
+    bucket of those tokens, if there is one. `counted`: the buckets with a column of their own. `unlike`: such columns
+    whose bucket some compared card does not know, or defines otherwise; a row with a value there is priced by itself.
     """
 
     names: tuple[str, ...]
@@ -62,7 +62,7 @@ class Buckets(NamedTuple):
     unlike: tuple[str, ...] = ()
 
     def own(self) -> dict[str, dict[str, int]]:
-        """Return how the tokens of each bucket that are of no part of it are made of inclusive counts, by signs."""
+        """Return, for each bucket, the signs of the inclusive counts that add up to its tokens outside of its parts."""
         sums = own_counts(self.wholes).items()
         return {name: {other: signs[other] for other in self.names if signs.get(other)} for name, signs in sums}
 
@@ -71,7 +71,7 @@ class Buckets(NamedTuple):
         return COMPLETION in (name, *self.wholes[name])
 
     def kind(self, name: str) -> str:
-        """Return which of the buckets that every table has a bucket is, or is part of."""
+        """Return the bucket that a bucket is, or is part of, among the buckets of every table."""
         return next(bucket for bucket in (*BUCKETS[1:], PROMPT) if bucket in (name, *self.wholes[name]))
 
 
@@ -79,9 +79,9 @@ class Layout(NamedTuple):
     """The columns of one type of usage.
 
     Its `quantities` enter the price linearly and unrounded, so that they can be summed; its `attributes` decide the
-    rates, or enter in another way. `places` is how many decimals a quantity may have. Without a quantity that is not
-    `optional`, a row is refused by every card. What is charged by tokens has `buckets`, and a sum for each. `counts`
-    are those by meter: each is summed by itself, after the others, where its model charges it linearly.
+    rates, or enter in another way. `places` is how many decimals a quantity may have. Every card refuses a row without
+    a quantity that is not `optional`. Types charged by tokens have `buckets`, and a sum for each. `counts` are the
+    counts by meter: each has a sum, after the other sums, if its model charges it linearly.
     """
 
     attributes: tuple[UsageColumn, ...]
@@ -98,7 +98,7 @@ class Layout(NamedTuple):
 
     @property
     def own_sums(self) -> int:
-        """Return the number of its sums that are not by meter."""
+        """Return the number of its sums, without those of counts by meter."""
         return len(self.buckets.names if self.buckets else self.quantities)
 
     @property
@@ -114,7 +114,7 @@ _BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write"
 OF_BUCKETS, OF_METERS = COUNTED = ("tokens", "counts")
 _COUNT = re.compile(rf"({OF_BUCKETS}|{OF_METERS})\.([^'\"`\\]+)")
 _TOKENS = tuple(UsageColumn.of(name, "number", "usage", *way) for *way, name in FLAT)
-# The buckets that these columns count.
+# The bucket that each of these columns counts.
 BUCKET_OF = {path[-1]: bucket for path, bucket in FLAT.items()}
 _CACHE = tuple(name for name, bucket in BUCKET_OF.items() if bucket not in (PROMPT, COMPLETION))
 _SEARCHES = (
@@ -125,7 +125,7 @@ _SEARCHES = (
     ),
 )
 _IMAGE = (UsageColumn.of("n", "number"), UsageColumn.of("resolution", "text"), UsageColumn.of("quality", "text"))
-# The attribute in which requests that are otherwise alike may all differ.
+# The attribute that may differ in every request, even if all other attributes are the same.
 LENGTH = "reference_video_total_duration"
 _KINDS: dict[str, ColumnKind] = {**dict.fromkeys(NUMBER_FIELDS, "number"), "audio": "flag", "video_url": "url"}
 _VIDEO = (
@@ -136,9 +136,9 @@ _VIDEO = (
     UsageColumn("source_fps", "number", ("source", "fps")),
 )
 
-# More decimals than any clock or bill has; a finer number is priced by itself, not summed.
+# The most decimals of a number that is summed, more than any clock or bill has; a finer number is priced by itself.
 PLACES_SUMMED = 18
-# As many as an integer of the engine has bits: of further meters each number is priced by itself.
+# The most meters whose counts are summed, one for each bit of the engine's integer; further counts are not summed.
 _MOST_METERS = 62
 
 LAYOUTS: dict[str, Layout] = {
@@ -170,7 +170,7 @@ LEDGER_LAYOUTS: dict[str, Layout] = {
     )
 }
 
-# Every column that has a meaning of its own; any other can be grouped by.
+# Every column that a simulation understands; any other column can still be a key.
 USAGE_COLUMNS: Mapping[str, UsageColumn] = {
     column.name: column for layout in LAYOUTS.values() for column in layout.columns
 }
@@ -181,7 +181,7 @@ LayoutsOf = Callable[[Iterable[str]], Mapping[str, Layout]]
 
 
 def column_of(name: str) -> UsageColumn:
-    """Return a column by its name: a known one, a count by bucket or meter, or else a text, as that of a condition is.
+    """Return a column by its name: a known one, a count by bucket or meter, or else a text, like a condition.
 
     >>> column_of("cached_tokens").path, column_of("tokens.input_audio").path, column_of("service_tier").path
     (('usage', 'prompt_tokens_details', 'cached_tokens'), ('tokens', 'input_audio'), ('service_tier',))
@@ -195,7 +195,7 @@ def column_of(name: str) -> UsageColumn:
 def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, Layout]:
     """Return the columns of each type in a table that has columns of these names.
 
-    `meters` are those of all compared cards. Rows of all types but video state conditions.
+    `meters` are those of all compared cards. Rows of all types except video can have conditions.
     """
     listed = list(names)
     counted = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
@@ -206,7 +206,7 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
         return LAYOUTS
     stated = tuple(_condition(name, [card_meters.condition.get(name) for card_meters in meters]) for name in conditions)
     buckets = _buckets(meters, counts)
-    # The columns of `usage` belong to rows that have it: to all, where no count is by bucket.
+    # The columns of `usage` are read if the table has one of them, or if it has no counts by bucket.
     of_usage = _TOKENS if not buckets.counted or any(column.name in listed for column in _TOKENS) else ()
     optional = tuple(column.name for column in counts)
     layouts = {}
@@ -214,7 +214,7 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
         if layout.buckets:
             layout = layout._replace(quantities=(*of_usage, *counts), optional=layout.optional + optional)
             layout = layout._replace(buckets=buckets)
-        if type_ != "video":  # its quotes have their fields alone
+        if type_ != "video":  # a quote of a video has only its own fields
             further = metered[_MOST_METERS:]
             layout = layout._replace(attributes=layout.attributes + stated + further, counts=metered[:_MOST_METERS])
         layouts[type_] = layout
@@ -222,13 +222,13 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
 
 
 def _condition(name: str, declared: Collection[UsageCondition | None]) -> UsageColumn:
-    """Return the column of a condition; a value that some card does not know as the default is not left out."""
+    """Return the column of a condition; its defaults are the values that are the default on every card."""
     defaults = [set(condition.spellings(())) if condition else set[str]() for condition in declared]
     return UsageColumn(name, "condition", (name,), tuple(sorted(set.intersection(*defaults))))
 
 
 def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets:
-    """Return the buckets that all of these meters know alike, and the columns of others."""
+    """Return the buckets that all of these meters define alike, with the columns of other buckets as `unlike`."""
     known = {
         name: bucket
         for name, bucket in meters[0].buckets.items()
@@ -256,10 +256,10 @@ def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets
 
 
 def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return a usage from a row whose cells are text; an empty one says nothing.
+    """Return a usage from a row whose cells are text; empty cells are left out.
 
-    What does not fit its column stays text, and what has no column stays as it is, for `prices.rate` to refuse. Raises
-    `QuoteError` for a source video, of which a usage knows nothing.
+    A value that does not fit its column stays text, and an unknown column stays as it is, so that `prices.rate` refuses
+    them. Raises `QuoteError` for a source video, which is not part of a usage.
 
     >>> usage_of_row({"model": "m", "prompt_tokens": "10", "completion_tokens": "2", "cached_tokens": "4"})["usage"]
     {'prompt_tokens': 10, 'completion_tokens': 2, 'prompt_tokens_details': {'cached_tokens': 4}}

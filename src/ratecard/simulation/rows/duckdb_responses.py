@@ -1,6 +1,6 @@
 """A table of responses in a provider's dialect (spans, spend logs) as a table of usage, by a view of DuckDB.
 
-What each count is comes from `requests.dialects`. A count is a column of its own, or a place in a column of objects: a
+`requests.dialects` says what each count means. A count is a column of its own, or a place in a column of objects: a
 struct, a map, or JSON as text. A counter that the dialect does not know is refused for the whole table.
 """
 
@@ -30,7 +30,7 @@ def table_dialect(name: str) -> UsageDialect:
 
 
 def requests_only(dialect: UsageDialect, columns: Iterable[str], where: str | None) -> str | None:
-    """Return a condition that also leaves out rows which count the requests of others again."""
+    """Return a condition that also leaves out rows that count the requests of other rows again."""
     name = next((way[-1] for way in dialect.kinds if way[-1] in columns), None)
     if name is None:
         return where
@@ -52,24 +52,24 @@ def usage_view(
 
 
 class _Table:
-    """The places in a table of what its dialect counts."""
+    """The places of the counts of a dialect in a table."""
 
     def __init__(self, dialect: UsageDialect, declared: Mapping[str, str]) -> None:
         self._dialect, self._declared = dialect, declared
         self._quoted = DuckDbSql().quoted
-        # The ways to a usage within a column of the table.
+        # The paths to a usage inside a column of the table.
         self.nested = [way for way in dialect.usage if way[0] in declared]
-        # The places that are read in each column of objects: each object is parsed once.
+        # The places that are read in each column of objects, together, so that each object is parsed once.
         self._places: dict[str, list[str]] = {}
-        # Each count that rows may have: its column of text, and what that is made of.
+        # For each count that rows may have: its column of text, and the expression that makes this column.
         ways = {counter.name: self._first(self._ways(counter.paths)) for counter in dialect.counters}
         self._read = {f"count {name}": expression for name, expression in ways.items() if expression}
         self._given = {name: self._quoted(f"count {name}") for name, expression in ways.items() if expression}
 
     def view(self, table: str) -> str:
-        """Return the query of the usage table: places of objects, their counts, whether these are sound, its columns.
+        """Return the query of the usage table, in steps: places in objects, counts, the check of counts, columns.
 
-        Each step has columns of its own, so that nothing is evaluated for each of the columns that are made of it.
+        Each step is a subquery, so that an expression is not evaluated again for each column that uses it.
         """
         columns = self._columns()
         sound = " AND ".join(self._sound(usage_plan(self._dialect, self._given))) or "TRUE"
@@ -90,7 +90,7 @@ class _Table:
         return (f"{expression} AS {self._quoted(name)}" for name, expression in columns.items())
 
     def _columns(self) -> dict[str, str]:
-        """Return the columns of a usage table that this one lacks, each as it is made of these and of the counts."""
+        """Return the columns of a usage table that this table lacks, as expressions over its columns and counts."""
         dialect, counts = self._dialect, dict[str, str]()
         plan = usage_plan(dialect, self._given)
         for bucket, names in plan.buckets.items():
@@ -99,10 +99,10 @@ class _Table:
             elif names:
                 counts[f"{OF_BUCKETS}.{bucket}"] = f"CAST({self._sum(names)} AS VARCHAR)"
         for counter in dialect.counters:
-            if counter.meter and counter.name in self._given:  # no calls of a tool need no price
+            if counter.meter and counter.name in self._given:  # a tool that was not called needs no price
                 counts[f"{OF_METERS}.{counter.meter}"] = f"nullif({self._given[counter.name]}, '0')"
-        # A row that lacks a count which all have, or contradicts itself, counts nothing: it has no price, and is not
-        # charged as if it were 0.
+        # A row that lacks a required count, or contradicts itself, counts nothing: so it has no price, instead of a
+        # charge of 0.
         columns = {name: f'CASE WHEN "is sound" THEN {count} END' for name, count in counts.items()}
         for name, ways in {"model": dialect.model, "timestamp": dialect.moment, **dialect.conditions}.items():
             if name not in self._declared and (value := self._first(ways)):
@@ -113,7 +113,7 @@ class _Table:
         return columns
 
     def _sound(self, plan: UsagePlan) -> Iterator[str]:
-        """Yield what holds of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
+        """Yield the conditions of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
         yield from (f"{self._given[name]} IS NOT NULL" for name in self._dialect.required if name in self._given)
         for counter in self._dialect.counters:
             names = [_whole(value) for way in self._ways(counter.paths) if (value := self._at(way))]
@@ -133,7 +133,7 @@ class _Table:
         return f"({' + '.join(terms) or '0'})"
 
     def _counted(self) -> Iterator[Way]:
-        """Yield the paths of its counts, in columns that no other part of a simulation reads."""
+        """Yield the paths of the counts, in columns that no other part of a simulation reads."""
         return (way for counter in self._dialect.counters for way in self._ways(counter.paths))
 
     def refuse_unknown(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
@@ -168,14 +168,14 @@ class _Table:
         raise SimulationError(f"{name}: {NO_PRICE}.{near} Leave the column out, if it has none")
 
     def _ways(self, paths: Iterable[Way]) -> Iterator[Way]:
-        """Yield every way to a count: in a column of objects, or, where names say that they are counts, as a column."""
+        """Yield every path to a count: in a column of objects, or, if a prefix marks counts, as a column."""
         for path in paths:
             yield from ((*way, *path) for way in self.nested)
             if self._dialect.prefix:
                 yield path
 
     def _first(self, ways: Iterable[Way]) -> str:
-        """Return the first value that a row has at one of these ways, as text; empty if the table has none."""
+        """Return the first value that a row has at one of these paths, as text; empty if the table has no such path."""
         values = [value for way in ways if (value := self._at(way))]
         return f"coalesce({', '.join(values)})" if values else ""
 
@@ -197,7 +197,7 @@ class _Table:
 
 
 def _whole(value: str) -> str:
-    """Return a count as a number whose sums cannot overflow; null for text that is none, which its column refuses."""
+    """Return a count as a number whose sums cannot overflow; null for other text, which the column refuses later."""
     return f"CAST(TRY_CAST({value} AS BIGINT) AS HUGEINT)"
 
 

@@ -1,4 +1,4 @@
-"""The files of a usage: which ones are meant, whether they changed while they were read, and what was read of them."""
+"""The files of a usage: which ones are meant, whether they changed while they were read, and a digest of them."""
 
 import os
 import re
@@ -33,7 +33,7 @@ class Stamp(NamedTuple):
     identity: str
 
 
-# What is read, by its place; and how it is looked at once more.
+# The stamps of files, by their path or address.
 Stamps = Mapping[str, Stamp]
 
 
@@ -59,9 +59,9 @@ class Source:
 
 @contextmanager
 def unchanged(before: Stamps, look: Callable[[], Stamps]) -> Iterator[None]:
-    """Raise `SimulationError` with the name of the file, where one was replaced or changed since `before`.
+    """Raise `SimulationError` with the name of a file that was replaced or changed since `before`.
 
-    It comes in place of what an engine says of a file that changes while it is read.
+    This error replaces the error of an engine that reads a file while it changes.
     """
     try:
         yield
@@ -79,7 +79,7 @@ def _compare(before: Stamps, after: Stamps, error: SimulationError | None = None
 
 
 def local_stamps(files: Iterable[str]) -> dict[str, Stamp]:
-    """Return the stamps of files of this machine; one that is not there has none."""
+    """Return the stamps of files of this machine, without files that do not exist."""
     stamps = {}
     for file in files:
         try:
@@ -96,12 +96,12 @@ def is_remote(given: str) -> bool:
 
 
 def is_pattern(given: str) -> bool:
-    """Return True if a place means the files that fit it: it has a mark of patterns, and is no file itself."""
+    """Return True if a place is a pattern of files: it has a character of patterns, and no file has this name."""
     return bool(_PATTERN.search(given)) and not os.path.lexists(given.removeprefix(LOCAL))
 
 
 def pattern_escaped(file: str) -> str:
-    """Return a file by its name, written so that DuckDB does not take it for a pattern; an address as it is."""
+    """Return the name of a file, escaped so that DuckDB does not take it for a pattern; an address stays as it is."""
     return file if is_remote(file) else _PATTERN.sub(lambda mark: f"[{mark[0]}]", file)
 
 
@@ -124,7 +124,7 @@ def files_of(given: str) -> Iterator[str]:
 
 
 def named_once(files: Iterable[str]) -> list[str]:
-    """Return files of a usage, none of which is named twice: its rows would count twice. Raises `SimulationError`."""
+    """Return the files of a usage. Raises `SimulationError` for a file that is named twice: it would count twice."""
     by_place: dict[str, str] = {}
     for file in files:
         place = file if is_remote(file) else os.path.realpath(file)
@@ -151,7 +151,7 @@ def _names(place: str) -> tuple[str, ...]:
 
 
 def _fit(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return True if names fit a pattern; what is in a folder that fits does too."""
+    """Return True if the names fit a pattern, or are inside a folder that fits it."""
     if not pattern or not names:
         return not pattern
     first, *others = pattern
@@ -176,7 +176,7 @@ def is_workbook(file: str) -> bool:
 
 
 def kind_of(file: str) -> str:
-    """Return what a file is by its ending. Raises `SimulationError` for an ending that no usage has."""
+    """Return the kind of a file by its ending. Raises `SimulationError` for an ending that no usage has."""
     name = file.partition("?")[0] if is_remote(file) else file
     suffixes = [suffix for suffix in Path(name).suffixes if suffix not in (".gz", ".zst")]
     ending = suffixes[-1].lower() if suffixes else ""
@@ -197,7 +197,7 @@ def is_usage(file: str) -> bool:
 
 
 def kind_to_write(place: str) -> str:
-    """Return what groups are written as in a storage, by the ending. Raises `SimulationError` for any other ending."""
+    """Return the kind of file to write to a storage, by its ending. Raises `SimulationError` for any other ending."""
     ending = Path(place).suffix.lower()
     if ending not in _ENDINGS:
         what = "a workbook is written as a file of this machine" if is_workbook(place) else "its format is not known"
@@ -206,7 +206,7 @@ def kind_to_write(place: str) -> str:
 
 
 def one_kind(files: Sequence[str]) -> str:
-    """Return what all files are. Raises `SimulationError` where they are of several kinds."""
+    """Return the kind of all files. Raises `SimulationError` if they are of several kinds."""
     kinds = {kind_of(file) for file in files}
     if len(kinds) > 1:
         raise SimulationError(f"the usage has files of {len(kinds)} kinds: {', '.join(sorted(kinds))}. Give one kind")

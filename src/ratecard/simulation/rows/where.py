@@ -1,9 +1,9 @@
-"""Which rows of a usage are simulated: a small language of conditions over its columns, and the days since and until.
+"""The rows of a usage that are simulated: a small language of conditions over columns, and the days since and until.
 
     region = 'eu' and (prompt_tokens > 1000 or model in ('a', 'b')) and not customer is missing
 
-It means the same on every engine. A value that is absent, or cannot be compared, is equal to nothing, and neither
-smaller nor greater; `!=` and `not in` are the opposites of `=` and `in`, so that they hold for it.
+It means the same on every engine. A value that is absent, or cannot be compared, is not equal to, smaller than or
+greater than any other; `!=` and `not in` are the opposites of `=` and `in`, so that they are true for it.
 """
 
 import re
@@ -33,7 +33,7 @@ _Value = str | bool | Decimal
 
 
 class Columns(NamedTuple):
-    """How a condition is said to an engine: its dialect, the columns by their names, each quoted and with its type."""
+    """The columns of an engine for conditions: its dialect, the quoted column and type of each name, and the day."""
 
     dialect: Dialect
     named: Callable[[str], tuple[str, ColumnType]]
@@ -41,7 +41,7 @@ class Columns(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """A condition as it was written, the columns that it names, and the function that says it to an engine."""
+    """A condition as it was written, the columns that it names, and the function that returns it as SQL."""
 
     text: str
     columns: tuple[str, ...]
@@ -77,12 +77,12 @@ class Chosen(NamedTuple):
         return self.where.columns if self.where else ()
 
     def words(self) -> str:
-        """Describe the rows: `where region = 'eu', since 2026-10-01, until 2026-11-01`."""
+        """Return the choice in words: `where region = 'eu', since 2026-10-01, until 2026-11-01`."""
         parts = {"where": self.where.text if self.where else None, "since": self.since, "until": self.until}
         return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
 
     def sql(self, columns: Columns) -> str:
-        """Return the rows as a condition of SQL that is true or false, never unknown."""
+        """Return the choice as a condition of SQL that is true or false, never unknown."""
         parts = [self.where.sql(columns)] if self.where else []
         parts += [f"coalesce({columns.day} >= DATE '{self.since}', FALSE)"] if self.since else []
         parts += [f"coalesce({columns.day} < DATE '{self.until}', FALSE)"] if self.until else []
@@ -112,7 +112,7 @@ Sql = Callable[[Columns], str]
 
 
 class _Reader:
-    """A reader of conditions, from left to right; `or` binds less than `and`, and that less than `not`."""
+    """A reader of conditions, from left to right; `or` binds less than `and`, and `and` less than `not`."""
 
     def __init__(self, text: str) -> None:
         self.text, self.columns, self._depth = text, list[str](), 0
@@ -121,7 +121,7 @@ class _Reader:
 
     @property
     def here(self) -> _Token:
-        """Return the token that is read next; without a kind: the end."""
+        """Return the token that is read next; at the end it has no kind."""
         return self._tokens[self._next]
 
     def any_of(self) -> Sql:
@@ -216,7 +216,7 @@ class _Reader:
             raise self.unexpected(word)
 
     def unexpected(self, expected: str) -> SimulationError:
-        """Return what is there instead of what can be."""
+        """Return the error of a token that is there instead of the expected one."""
         place, token = self.here.place, f"'{self.here.text}'" if self.here.kind else "the end"
         return SimulationError(f"where: {self.text.strip()!r}: at character {place}, {token}; expected {expected}")
 
@@ -242,13 +242,13 @@ def _value(columns: Columns, name: str) -> str:
 
 
 def _compared(columns: Columns, name: str, order: str, value: _Value) -> str:
-    """Return a comparison that is false where the column has nothing that can be compared."""
+    """Return a comparison; it is false if the column has no value that can be compared."""
     left, right = _sides(columns, name, value)
     return f"coalesce({left} {order} {right}, FALSE)"
 
 
 def _sides(columns: Columns, name: str, value: _Value) -> tuple[str, str]:
-    """Return the column and the value as both can be compared. Raises `SimulationError` where they cannot."""
+    """Return the column and the value in a form that can be compared. Raises `SimulationError` if there is none."""
     dialect = columns.dialect
     if name == DAY:
         if not isinstance(value, str):

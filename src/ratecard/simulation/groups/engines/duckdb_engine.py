@@ -1,4 +1,4 @@
-"""DuckDB reads usage from files and frames, within a bound on memory, and spills to a folder of its own.
+"""Usage that DuckDB reads from files and frames, within a bound on memory; it spills to a temporary folder.
 
 CSV is read by its heading, not by guesses: a value is the text of its cell, and a truncated row is an error. Errors
 name file, line and reason, without the engine's SQL.
@@ -41,8 +41,8 @@ from ratecard.simulation.workspace import Workspace, check_column_names, readabl
 from ratecard.tables.limits import Limits
 
 _DELIMITERS = (",", ";", "\t", "|")
-# A file's first line as it is: with a delimiter and without a quote that any text has. One thread reads it: where order
-# is not kept, several would each give the first line of their part.
+# Reads the first line of a file as one text: no text has this delimiter, and there is no quote. One thread reads it,
+# because several threads that do not keep the order would each give the first line of their part.
 _FIRST_LINE = (
     "SELECT line FROM read_csv({file}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}},"
     " delim = '\x01', quote = '', escape = '', strict_mode = false, parallel = false) LIMIT 1"
@@ -73,7 +73,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named
 
 
 def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tuple[str, ...]]:
-    """Return what separates the columns of a file, and their names."""
+    """Return the delimiter of a file, and the names of its columns."""
     line = connection.execute(_FIRST_LINE.format(file=DuckDbSql.literal(pattern_escaped(file)))).fetchone()
     if line is None or not line[0]:
         raise SimulationError(f"{file} is empty, without a heading")
@@ -84,20 +84,20 @@ def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tup
     return delimiter, names
 
 
-# The types of a column that fit each kind of a usage column.
+# The column types that each kind of usage column can have.
 _FITTING = {
     "number": ("integer", "decimal", "double", "text"),
     "flag": ("boolean", "text"),
     **dict.fromkeys(("text", "url", "condition"), ("text",)),
 }
-# Bytes of a file that show how long its lines are.
+# The number of bytes of a file that show how long its lines are.
 _BEGINNING = 2**18
 _NANOSECONDS = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
 _CONVERTED = "docs/simulation.md says how to convert it"
 
 
 class DuckDbUsage(OpenUsage):
-    """A usage as a view of a workspace; `written`: as text, of about so many `lines` where that is known."""
+    """A usage as a view of a workspace; `written`: it is read from text, of about `lines` lines if that is known."""
 
     written = False
     lines: int | None = None
@@ -119,12 +119,11 @@ def open_usage(
     *,
     by_file: bool = False,
 ) -> Iterator[DuckDbUsage]:
-    """Make the view `usage` of files or a frame; `names`: known columns that have another name in it.
+    """Open files or a frame as the view `usage`; `names` maps known columns to their names in it.
 
     `limits` are those of the tables under which a billing export was billed, `layouts` says what its columns are. With
-    a `dialect`, the rows are responses. With `by_file`, the view has a column `FILE`: of which file each row is.
-    Raises `SimulationError` with the file or the column, and what is allowed; at the end also where a file is not the
-    one any more that it was in the beginning.
+    a `dialect`, the rows are responses. With `by_file`, the view has a column `FILE` with the file of each row. Raises
+    `SimulationError` with the file or the column, and what is allowed; at the end also if a file changed meanwhile.
     """
     if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
         _register(workspace.connection, usage)
@@ -154,7 +153,7 @@ def _opened(
     *,
     written: bool,
 ) -> DuckDbUsage:
-    """Return the view `usage` as a usage; `written`: every reading of it reads text."""
+    """Return the view `usage` as a usage; `written`: each query reads it from text."""
     connection = workspace.connection
     declared, table = _described(connection, "usage"), "usage"
     if dialect:
@@ -169,7 +168,7 @@ def _opened(
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
     elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
         source, table, name = table, "instants", DuckDbSql().quoted(instant)
-        micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day
+        micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # a cast would round up, perhaps to the next day
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {source}")
     for outer in COUNTED:
         kind = declared.get(outer, "").partition("(")[0]
@@ -198,7 +197,7 @@ def _opened(
 
 
 def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
-    """Return a query with a column for each count in the column `outer`, as if they were written flat."""
+    """Return a query that has each count in the column `outer` as a column of its own."""
     columns = {f"{outer}.{name}": expression for name, expression in parts.items()}
     if twice := next((name for name in columns if name in names), None):
         raise SimulationError(f"the usage has '{twice}' as a column, and within the column '{outer}'. Give it once")
@@ -207,7 +206,7 @@ def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], q
 
 
 def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
-    """Return True if some row has no type: Parquet says it without being read."""
+    """Return True if some row has no type; the metadata of Parquet answers that without reading rows."""
     if not known.has("type"):
         return True
     with readable():
@@ -221,7 +220,7 @@ def checked_usage(
     names: Mapping[str, str],
     layouts_of: LayoutsOf,
 ) -> Usage:
-    """Find the known columns of a table, each of a type that it can have. Raises `SimulationError`."""
+    """Return a table as a usage with its known columns, each of an allowed type. Raises `SimulationError`."""
     for name, column in names.items():
         if column not in found:
             near = did_you_mean(column, found)
@@ -257,7 +256,7 @@ def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, s
 
 
 def _files(workspace: Workspace, path: str) -> Iterator[str]:
-    """Yield the files that a place means; a pattern of a storage is looked up there, any other address is one file."""
+    """Yield the files of a path or an address; the storage finds those of a pattern, other addresses are one file."""
     if not is_remote(path):
         yield from files_of(path)
     elif not is_pattern(path):
@@ -271,7 +270,7 @@ def _files(workspace: Workspace, path: str) -> Iterator[str]:
 
 
 def _stamps(workspace: Workspace, files: Sequence[str]) -> Stamps:
-    """Return what files are known by; of a storage only size and time of the last change: DuckDB tells no more."""
+    """Return the stamps of files; in a storage only size and time of the last change, because DuckDB gives no more."""
     stamps = local_stamps(file for file in files if not is_remote(file))
     if remote := sorted({file for file in files if is_remote(file)}):
         query = f"SELECT filename, size, last_modified::VARCHAR FROM read_blob({_listed(remote)})"
@@ -286,7 +285,7 @@ def _listed(files: Sequence[str]) -> str:
 
 
 def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str = "") -> tuple[str, int | None]:
-    """Return the query that reads files of a kind, and about how many rows it gives, where that can be known.
+    """Return the query that reads files of a kind, and about how many rows it gives; None if that is unknown.
 
     `named`: a further option of the reader.
     """
@@ -299,7 +298,7 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
         _check_parquet(connection, files)
         return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true, can_have_nan = true{named})", None
     counts = _names_in_json(connection, files)
-    # Numbers keep their digits: every value is read as the text that it is written as.
+    # Every value is read as its text, so that numbers keep their digits.
     columns = ", ".join(f"{DuckDbSql.literal(name)}: 'VARCHAR'" for name in counts)
     how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
     query = f"SELECT * FROM read_json({_listed(files)}, {how}{named})"
@@ -313,7 +312,7 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
 
 
 def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
-    """Raise `SimulationError` for two columns of one name in a file: DuckDB would name the second anew."""
+    """Raise `SimulationError` for two columns of one name in a file: DuckDB would rename the second."""
     query = f"SELECT file_name, name, coalesce(num_children, 0) FROM parquet_schema({_listed(files)})"
     within, file, columns = 0, "", list[str]()
     for place, name, children in connection.execute(query).fetchall():
@@ -348,7 +347,7 @@ def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
 
 
 def _lines(files: Sequence[str]) -> int | None:
-    """Return about how many lines files have: as many as their bytes hold lines like the first ones."""
+    """Return about how many lines files have, estimated from the length of the first lines; None if it is unknown."""
     first = Path(files[0])
     if is_remote(files[0]) or first.suffix in (".gz", ".zst"):
         return None

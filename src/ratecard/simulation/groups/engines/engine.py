@@ -1,4 +1,4 @@
-"""What an engine that groups usage can do, and which one reads a usage; Spark is loaded when it does."""
+"""The choice of the engine that reads and groups a usage; Spark is loaded only when it is chosen."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -32,9 +32,9 @@ def opened_usage(
     *,
     by_file: bool = False,
 ) -> AbstractContextManager[OpenUsage]:
-    """Return the usage, opened by an engine; `cards` are all that price it, the current one first.
+    """Return the usage, opened by an engine; `cards` are all cards that price it, the current one first.
 
-    With `by_file`, its rows say of which file they are.
+    With `by_file`, each row has the file that it comes from.
     """
     limits = cards[0].tables.limits
     layouts = layouts_for(cards)
@@ -54,5 +54,5 @@ def opened_usage(
 
 
 def layouts_for(cards: Sequence[RateCard]) -> LayoutsOf:
-    """Return how all of these cards understand the columns of a table."""
+    """Return the function from the columns of a table to its layouts, as all of these cards understand them."""
     return partial(layouts_of, [card.tables.meters for card in cards])

@@ -1,4 +1,4 @@
-"""Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
+"""Usage that Spark groups where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 # The type whose quantity has decimals.
 _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS.items() if layout.places)
 
-# A part of a result here; about how many rows come to the driver at once.
+# The name in DuckDB of a result that comes in parts, and about how many rows come to the driver at once.
 _PART, ROWS_AT_ONCE = "ratecard_part", 100_000
-# Partitions of more rows than this, in the mean, are made smaller before they come.
+# Partitions with more rows than this on average are split before they come to the driver.
 MOST_PARTITION_ROWS = 5 * ROWS_AT_ONCE
 
 
 class SparkUsage(OpenUsage):
-    """A usage as a view of a session."""
+    """A usage as a view of a Spark session."""
 
     dialect = SparkSql()
 
@@ -57,7 +57,7 @@ class SparkUsage(OpenUsage):
     def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
         """Yield each grouping that has rows, with the table of its groups."""
         within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
-        # That some row has no type is known only now; of all others the types are read as they are.
+        # Only this query shows if some row has no type; otherwise the types are read as they are.
         typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, self.dialect)
         present = dict(self.ask(typed.parts()))
         sql = RollUpSql(self.known._replace(untyped=any(present.values())), plan, self.dialect)
@@ -69,11 +69,11 @@ class SparkUsage(OpenUsage):
             yield grouping, self._brought(grouping.query)
 
     def _brought(self, query: str) -> str:
-        """Return a table here of the groups that a query finds."""
+        """Return a table of DuckDB with the groups of a query."""
         connection, table = self.workspace.connection, self.workspace.new_table("groups")
         with failures(UNREADABLE), _persisted(self.session.sql(query)) as (frame, size):
             schema = frame.limit(0).toArrow().schema
-            # In one statement: what DuckDB keeps of each statement that inserts stays in memory.
+            # One statement inserts all rows, because DuckDB keeps some memory for each statement that inserts.
             with _raising_its_own(_batches(frame, schema, size)) as batches:
                 connection.register(_PART, pyarrow.RecordBatchReader.from_batches(schema, batches))
                 connection.execute(f"CREATE TABLE {table} AS {_with_texts(schema)}")
@@ -88,7 +88,10 @@ class SparkUsage(OpenUsage):
 
 @contextmanager
 def _persisted(groups: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
-    """Give a frame that executors keep on their disks meanwhile, and its rows; all executors have made it at once."""
+    """Give a frame, kept on the disks of all executors meanwhile, and its number of rows.
+
+    Counting the rows makes all executors compute their part of the frame at once.
+    """
     from pyspark import StorageLevel
 
     groups = groups.persist(StorageLevel.DISK_ONLY)
@@ -101,7 +104,7 @@ def _persisted(groups: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
 
 @contextmanager
 def _raising_its_own(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Iterator[pyarrow.RecordBatch]]:
-    """Give batches to a reader that turns what they raise into a text, and raise that itself."""
+    """Give batches for a reader that turns their errors into text; raise the original error instead."""
     raised: list[Exception] = []
 
     def read() -> Iterator[pyarrow.RecordBatch]:
@@ -130,11 +133,11 @@ def open_usage(
     *,
     by_file: bool = False,
 ) -> Iterator[SparkUsage]:
-    """Give the usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
+    """Open a Spark frame in its own session, or paths and tables in the running session or a new one.
 
-    `names`: known columns that have another name in it; `layouts` says what its columns are. With `by_file`, the view
-    has a column `FILE`: of which file each row is. Raises `SimulationError` with the column, and what is allowed; at
-    the end also where a file is not the one any more that it was in the beginning.
+    `names` maps known columns to their names in the usage; `layouts` says what its columns are. With `by_file`, the
+    view has a column `FILE` with the file of each row. Raises `SimulationError` with the column, and what is allowed;
+    at the end also if a file changed meanwhile.
     """
     workspace.make_room()
     with ExitStack() as stack:
@@ -153,7 +156,7 @@ def open_usage(
         look = partial(stamps, session, files)
         seen = look()
         if not is_spark_frame(usage) and seen.keys() - named.keys():
-            # The columns are those of files that may have been others before they were looked at.
+            # Files may have been replaced before their stamps were taken, so the columns are read again.
             frame = read(session, usage)
         if not is_spark_frame(usage):
             partition(session, sum(stamp.bytes for stamp in seen.values()))
@@ -187,7 +190,7 @@ def _drop(session: "SparkSession", view: str) -> None:
 
 
 def _counts(outer: str, frame: "DataFrame") -> Iterator[str]:
-    """Yield a column for each count in the column `outer`, a struct or a map, so as if they were written flat."""
+    """Yield each count in the column `outer`, a struct or a map, as the expression of a column of its own."""
     sql = SparkSql()
     if is_map := frame.schema[outer].dataType.typeName() == "map":
         keys = frame.selectExpr(f"explode(map_keys({outer})) AS name").distinct()
@@ -203,7 +206,7 @@ def _counts(outer: str, frame: "DataFrame") -> Iterator[str]:
 
 
 def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the `size` rows of a frame; of its partitions, no more than two are here at once."""
+    """Yield the `size` rows of a frame in batches; at most two of its partitions are here at once."""
     if getattr(frame.sparkSession, "_jvm", None) is None:
         yield from _chosen_batches(frame)
         return
@@ -216,7 +219,7 @@ def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[
     pieces, enough = partitions(frame), size // ROWS_AT_ONCE + 1
     if size > MOST_PARTITION_ROWS * pieces.getNumPartitions():
         pieces = partitions(frame.repartition(enough))
-    elif enough < pieces.getNumPartitions():  # each is a job of its own, which takes a while
+    elif enough < pieces.getNumPartitions():  # each partition is a job, which takes a while to start
         pieces = pieces.coalesce(enough)
     pieces = RDD(pieces, frame.sparkSession.sparkContext, NoOpSerializer())
     for batch in pieces.toLocalIterator(prefetchPartitions=True):
@@ -224,7 +227,7 @@ def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[
 
 
 def _chosen_batches(frame: "DataFrame") -> Iterator[pyarrow.RecordBatch]:
-    """Yield the rows of a frame, by a query for each partition: Spark Connect can say no other way which it wants."""
+    """Yield the rows of a frame by a query for each partition, because Spark Connect has no other way to choose one."""
     from pyspark.sql import functions
 
     number = functions.spark_partition_id()
@@ -241,7 +244,7 @@ class Jobs:
         self._tracker = context.statusTracker() if context is not None else None
 
     def __call__(self) -> float:
-        """Return the percent, negative where it is not known."""
+        """Return the percentage; it is negative if unknown."""
         if self._tracker is None:
             return -1.0
         stages = [self._tracker.getStageInfo(stage_id) for stage_id in self._tracker.getActiveStageIds()]
@@ -250,9 +253,9 @@ class Jobs:
 
 
 def _with_texts(schema: pyarrow.Schema) -> str:
-    """Return the groups with what was given as text, where Spark has sent it as it is.
+    """Return the query of the groups with raw quantities as text, which Spark sends as records.
 
-    A number of seconds that is a double of many digits is added up here, by the shortest digits that it has.
+    Seconds that are doubles of many digits are added up here, by their shortest digits.
     """
     raw = schema.field(RAW_QUANTITIES).type if RAW_QUANTITIES in schema.names else None
     if raw is None or not pyarrow.types.is_struct(raw):

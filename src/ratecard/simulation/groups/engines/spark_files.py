@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructField
 
-# The words of Spark for such a column of Parquet.
+# The type in Spark's message about a Parquet column with nanoseconds.
 _NANOSECONDS = "TIMESTAMP(NANOS"
 UNREADABLE = "the usage cannot be read"
 _THERE = "it already exists, and stays as it is. Name another place"
 
 
 def read(session: "SparkSession", usage: Any) -> "DataFrame":
-    """Return paths and tables below each other, columns by name. Raises `SimulationError` for what cannot be read."""
+    """Return the rows of all paths and tables, with columns matched by name. Raises `SimulationError`."""
     paths = usage if isinstance(usage, (list, tuple)) else [usage]
     if not paths or not all(isinstance(path, (str, Path)) for path in paths):
         raise SimulationError(f"usage is {type(usage).__name__}, and Spark reads paths, tables, or a frame of its own")
@@ -57,7 +57,7 @@ def read(session: "SparkSession", usage: Any) -> "DataFrame":
 
 
 def named_stamps(usage: Any) -> Stamps:
-    """Return what the files of this machine are known by that a usage names, before anything of them is read."""
+    """Return the stamps of the files of this machine that a usage names, taken before they are read."""
     paths = [str(path) for path in (usage if isinstance(usage, (list, tuple)) else [usage])]
     places = (path.removeprefix("file://") for path in paths if isinstance(usage, (str, Path, list, tuple)))
     files = (file for place in places if os.path.lexists(place) for file in files_of(place))
@@ -71,7 +71,7 @@ def place_of(file: str) -> str:
 
 
 def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
-    """Return what files that Spark has listed are known by: this machine's as everywhere, others by their storage."""
+    """Return the stamps of files that Spark has listed, from the disk of this machine or from their storage."""
     places = {file: place_of(file) for file in files if place_of(file) != file}
     local = local_stamps(places.values())
     local_stamps_of = {place: local[place] for place in places.values() if place in local}
@@ -81,9 +81,9 @@ def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
 
 
 def _stored(session: "SparkSession", files: Sequence[str]) -> Mapping[str, Stamp]:
-    """Return the same of files of a storage: by one list a folder, with the ETag where the storage has one."""
+    """Return the stamps of files in a storage, with the ETag if the storage has one; each folder is listed once."""
     jvm, wanted, stamps = getattr(session, "_jvm", None), set(files), dict[str, Stamp]()
-    if jvm is None:  # Spark Connect: what its own source of files says, without their contents
+    if jvm is None:  # Spark Connect: the metadata of its `binaryFile` source, without the contents of files
         frame = session.read.format("binaryFile").load([_escaped(unquote(file)) for file in files])
         with failures(UNREADABLE):
             rows = frame.select("path", "length", "modificationTime").collect()
@@ -105,12 +105,12 @@ def _etag(status: Any) -> str:
 
     try:
         return str(status.getEtag() or "")
-    except Py4JError:  # not every storage has one
+    except Py4JError:  # not every storage has ETags
         return ""
 
 
 def _one(session: "SparkSession", usage: str) -> "DataFrame":
-    """Return a path by its ending; without one, a folder in Spark's default format, or a table by its name."""
+    """Return the rows of a path by its ending; without one, of a folder in Spark's default format, or of a table."""
     path = Path(usage.removeprefix("file://"))
     kind = one_kind(list(files_of(usage))) if path.is_dir() else _kind(usage)
     reader, place = session.read.option("mode", "FAILFAST"), _named(usage)
@@ -120,10 +120,10 @@ def _one(session: "SparkSession", usage: str) -> "DataFrame":
         case ".csv":
             separator = "\t" if ".tsv" in path.suffixes else ","
             reader = reader.option("sep", separator).option("header", True).option("escape", '"')
-            # The heading is a line; Spark would look for it by patterns again where cells may have several.
+            # The heading is one line, so it is read without `multiLine`, with which Spark takes the path for a pattern.
             reader = reader.schema(reader.csv(place).schema)
             return reader.csv(place, enforceSchema=False, multiLine=True)
-        case ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
+        case ".jsonl":  # every value is read as its text, so that numbers keep their digits
             return reader.json(place, primitivesAsString=True)
     return reader.load(place) if "/" in usage else session.table(usage)
 
@@ -138,7 +138,7 @@ def _escaped(name: str) -> str:
 
 
 def _kind(path: str) -> str | None:
-    """Return what a path is by its ending; None for one that has none, and for a table."""
+    """Return the kind of a path by its ending; None for a path without a known ending, and for a table."""
     try:
         return kind_of(path.replace("?", "_"))
     except SimulationError:
@@ -149,10 +149,10 @@ def _kind(path: str) -> str | None:
 
 @contextmanager
 def writable(places: Sequence[str], master: str | None = None) -> Iterator[None]:
-    """Give a session that is kept meanwhile, in which places of a storage were tried: what would fail, fails at once.
+    """Check that places of a storage can be written, and keep the session meanwhile, so that a run fails early.
 
-    Raises `SimulationError` where something is there already, or no file can be made. Spark Connect writes no single
-    file, so that nothing is tried there.
+    Raises `SimulationError` if something is there already, or if no file can be made. Spark Connect cannot write a
+    single file, so nothing is tried there.
     """
     with ExitStack() as stack:
         session = stack.enter_context(spark_session(master))
@@ -166,7 +166,7 @@ def writable(places: Sequence[str], master: str | None = None) -> Iterator[None]
 
 
 def _try(session: "SparkSession", place: str) -> None:
-    """Make an empty file in the folder of a place, or in the first one above that is there, and remove it."""
+    """Make an empty file in the folder of a place, or in the nearest folder above it that exists, and remove it."""
     jvm: Any = session._jvm
     storage, path = _stored_at(session, place)
     folder = path.getParent()
@@ -180,8 +180,8 @@ def _try(session: "SparkSession", place: str) -> None:
 def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None = None) -> None:
     """Write rows to a storage of Spark's (`s3a://...`, `hdfs://...`) as Parquet, CSV or JSON lines, by its ending.
 
-    It becomes a folder of that name, whole or not at all, with a file for each batch of the rows. Amounts are text in
-    CSV and JSON, with all of their digits. Raises `SimulationError`, also where the place exists already.
+    The result is a folder of that name, written completely or not at all, with a file for each batch of the rows.
+    Amounts are text in CSV and JSON, with all of their digits. Raises `SimulationError`, also if the place exists.
     """
     kind = kind_to_write(place)
     with spark_session(master) as session, failures(f"{place} cannot be written"):
@@ -197,7 +197,7 @@ def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None 
 
 @contextmanager
 def _appearing(session: "SparkSession", place: str) -> Iterator[str]:
-    """Give a folder beside a place, which becomes that place in the end, and is removed where it does not."""
+    """Give a temporary folder beside a place, which is renamed to that place at the end, or removed after a failure."""
     storage, path = _stored_at(session, place)
     jvm: Any = session._jvm
     new = jvm.org.apache.hadoop.fs.Path(path.getParent(), f".{path.getName()}.{os.getpid()}.new")
@@ -210,7 +210,7 @@ def _appearing(session: "SparkSession", place: str) -> Iterator[str]:
 
 
 def _stored_at(session: "SparkSession", place: str) -> tuple[Any, Any]:
-    """Return the storage of a place and its path there. Raises `SimulationError` where something is there."""
+    """Return the storage of a place and its path there. Raises `SimulationError` if something is there already."""
     jvm: Any = session._jvm
     path = jvm.org.apache.hadoop.fs.Path(place)
     storage = path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
@@ -233,6 +233,6 @@ def _save(frame: "DataFrame", place: str, kind: str, mode: str) -> None:
 
 
 def _plain(field: "StructField") -> str:
-    """Return a column; of decimals, their digits without an exponent."""
+    """Return the expression of a column; decimals become text without an exponent."""
     name = SparkSql().quoted(field.name)
     return f"CAST({name} AS STRING) AS {name}" if field.dataType.typeName() == "decimal" else name

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DEFAULT_MASTER = "local[*]"
-# Spark Connect, which needs no Java here.
+# The scheme of Spark Connect, which needs no Java on this machine.
 _REMOTE = "sc://"
 _STANDALONE = "spark://"
 _ANSI = "spark.sql.ansi.enabled"
@@ -31,14 +31,14 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # A part of the groups is taken to the driver at a time, and so must be small beside its memory.
+    # The groups come to the driver one part at a time, so a part must be small compared with its memory.
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
 }
-# The memory of the driver's Java on a cluster, unless something else says it: no more than a part of the groups passes.
+# The memory of the driver's Java on a cluster, unless it is set: only one part of the groups passes at a time.
 _DRIVER_MEMORY, _MEMORY_OF_DRIVER = "512m", "SPARK_DRIVER_MEMORY"
-# Bytes of usage whose groups are one shuffle partition: Parquet has tens of bytes a row, a group has hundreds.
+# Bytes of usage whose groups make one shuffle partition: Parquet has tens of bytes per row, a group has hundreds.
 _PARTITION, _MOST_PARTITIONS = 4 * 2**20, 4_000
-# Seconds without an answer, after which a master is gone.
+# Seconds without an answer after which a master counts as gone.
 _PATIENCE = 10
 # Words in Spark's messages, and what they mean to a user.
 _MORE = "Give it more: spark.{}.memory, in spark-defaults.conf or PYSPARK_SUBMIT_ARGS"
@@ -60,7 +60,7 @@ _CAUSES = {
         "the cluster of Spark was lost. Look whether its master runs, and try again"
     ),
 }
-# Spark says so every fifteen seconds, as long as it takes: a cluster may grow meanwhile.
+# Spark logs this every fifteen seconds without ever giving up, because a cluster may grow meanwhile.
 _WAITING = "Initial job has not accepted any resources"
 _NO_WORKER = "Spark waits: no worker is free, or none has what an executor asks for (spark.executor.memory, .cores)"
 _GONE = re.compile(
@@ -79,9 +79,9 @@ def is_spark_frame(usage: Any) -> bool:
 
 @contextmanager
 def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
-    """Give the session that runs, or one made for `master` (by default Spark's own setting, else `local[*]`).
+    """Give the running session, or a new one on `master` (by default Spark's own setting, else `local[*]`).
 
-    Raises `SimulationError` where Spark or Java is missing, or no session can be had of the master.
+    Raises `SimulationError` if Spark or Java is missing, or if the master gives no session.
     """
     try:
         from pyspark.sql import SparkSession
@@ -105,7 +105,7 @@ def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
 
 
 def proven(session: "SparkSession") -> "SparkSession":
-    """Return a session in which no sum can wrap. Raises `SimulationError` for any other, which is not changed."""
+    """Return the session if its sums cannot overflow unseen; its settings are not changed. Raises `SimulationError`."""
     with failures("the Spark session cannot be used"):
         ansi = str(session.conf.get(_ANSI)).lower() == "true"
     if not ansi:
@@ -115,7 +115,7 @@ def proven(session: "SparkSession") -> "SparkSession":
 
 
 def partition(session: "SparkSession", size: int) -> None:
-    """Shuffle groups in as many partitions as a usage of `size` bytes needs, where nobody has said how many."""
+    """Set the number of shuffle partitions that a usage of `size` bytes needs, unless the user has set it."""
     context = getattr(session, "_sc", None)
     name = "spark.sql.shuffle.partitions"
     if context is not None and not context.getConf().contains(name):
@@ -134,7 +134,7 @@ def failures(what: str) -> Iterator[None]:
         except Py4JJavaError as error:
             try:
                 text, message = str(error), _own_words(error.java_exception)
-            except (Py4JError, OSError) as gone:  # Java has ended since, and is not there to be asked
+            except (Py4JError, OSError) as gone:  # Java has ended meanwhile, and cannot be asked
                 text = message = _said_by(gone)
             raise SimulationError(f"{what}: {_cause(text, message)}") from error
         except (PySparkException, Py4JError, OSError) as error:
@@ -143,7 +143,7 @@ def failures(what: str) -> Iterator[None]:
 
 @contextmanager
 def _logged_once() -> Iterator[None]:
-    """Silence the log of py4j while Java ends during a call; that error is raised too."""
+    """Silence what py4j logs when Java ends during a call, because that error is raised too."""
 
     def other(record: logging.LogRecord) -> bool:
         return not str(record.msg).startswith("Exception while sending command")
@@ -157,14 +157,14 @@ def _logged_once() -> Iterator[None]:
 
 
 def _own_words(exception: Any) -> object:
-    """Return what an exception of Java says, or its cause where it says only that something waited in vain."""
+    """Return the message of a Java exception, or of its cause if the exception only says that a wait failed."""
     while "awaitResult" in str(exception.getMessage()) and exception.getCause() is not None:
         exception = exception.getCause()
     return exception.getMessage()
 
 
 def _said_by(error: Exception) -> str:
-    """Return what an error says, also where the process that should say it has ended."""
+    """Return the message of an error, even if the process that knows it has ended."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001 (the errors of Spark ask its process for their words)
@@ -172,7 +172,7 @@ def _said_by(error: Exception) -> str:
 
 
 def _cause(said: str, message: object) -> str:
-    """Return why something failed: what Spark's user can do, where that is known, else Spark's first line."""
+    """Return why something failed: what the user can do, if that is known, else the first line of Spark's message."""
     said = f"{said}\n{_STOPPED}" if _is_stopped() else said
     # Where Spark has ended, its last words say why.
     log = _LOG.last(ended=bool(_GONE.search(said))) if _ENDED.search(said) else ""
@@ -180,7 +180,7 @@ def _cause(said: str, message: object) -> str:
         if re.search(pattern, f"{log}{said}"):
             return cause
     if _GONE.search(said):
-        # The script that starts Java prints errors of its own when Java ends.
+        # The script that starts Java prints its own errors when Java ends, which are left out.
         lines = [line.strip() for line in log.splitlines() if line.strip() and "spark-class: line" not in line]
         return f"the Java process of Spark ended: {lines[-1] if lines else 'it said nothing'}"
     words = _OF_A_TASK.sub("", str(message or "").strip()) or said
@@ -189,7 +189,7 @@ def _cause(said: str, message: object) -> str:
 
 
 def _is_stopped() -> bool:
-    """Return True if the context has ended in Java, where whatever asked for one of its parts fails, in any words."""
+    """Return True if the context has ended in Java: then any call to one of its parts fails, with varying messages."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
 
@@ -201,7 +201,7 @@ def _is_stopped() -> bool:
 
 
 class _Log:
-    """What the Java process of Spark writes: kept, as far as an error needs it, or passed on where it is asked for."""
+    """The log of Spark's Java process: the last lines are kept for errors, or all are shown if the user wants it."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=200)
@@ -209,19 +209,19 @@ class _Log:
         self._reader = Thread()
 
     def follow(self, stream: IO[bytes]) -> None:
-        """Read all that a process says, as long as it runs."""
+        """Read the log of a process until the process ends."""
         self._lines.clear()
         self._reader = Thread(target=self._read, args=(stream,), name="ratecard-spark-log", daemon=True)
         self._reader.start()
 
     def show(self) -> None:
-        """Pass on what was said, and all that will be."""
+        """Pass on the lines that were kept, and all that follow."""
         self.shown = True
         while self._lines:
             sys.stderr.write(self._lines.popleft())
 
     def last(self, *, ended: bool) -> str:
-        """Return the last lines; of a process that has ended, all that it said to the end."""
+        """Return the last lines; if the process has `ended`, after all of its log is read."""
         if ended and self._reader.is_alive():
             self._reader.join(_PATIENCE)
         return "".join(tuple(self._lines))
@@ -255,7 +255,7 @@ def _made(builder: Any, master: str | None) -> Any:
 
 
 def _context(master: str | None) -> Any:
-    """Return the context of a session, of a Java process that runs from an earlier one, or of a new one."""
+    """Return a new context, in the Java process of an earlier session if that still runs, else in a new process."""
     from pyspark import SparkConf, SparkContext
 
     gateway = SparkContext._gateway or _launched(alone=not master or master.startswith("local"))
@@ -270,12 +270,12 @@ def _context(master: str | None) -> Any:
 
 
 def _launched(*, alone: bool) -> Any:
-    """Return the Java process of Spark, whose log is followed; it has little memory unless it executes all `alone`."""
+    """Start the Java process of Spark and follow its log; it has little memory unless it does all work `alone`."""
     from pyspark import java_gateway
 
     launch: Any = java_gateway.launch_gateway
     reading, writing = os.pipe()
-    # Of all that can say it, Spark asks the environment last; and it takes that of this process alone.
+    # Spark looks in the environment last, after all other settings; and only in the environment of this process.
     is_set = alone or _MEMORY_OF_DRIVER in os.environ
     try:
         if not is_set:
@@ -289,7 +289,7 @@ def _launched(*, alone: bool) -> Any:
 
 
 def _quieten() -> None:
-    """Keep the traces to themselves that the libraries of Spark write besides what they raise."""
+    """Silence the traces that the libraries of Spark log in addition to the errors that they raise."""
     from pyspark.logger import PySparkLogger
 
     for logger in (logging.getLogger("py4j"), PySparkLogger.getLogger("SQLQueryContextLogger")):
@@ -297,12 +297,12 @@ def _quieten() -> None:
 
 
 def _reached(master: str) -> None:
-    """Ask whether one of the masters answers; Spark itself would try for a minute. Raises `SimulationError`."""
+    """Check that one of the masters answers; Spark itself would try for a minute. Raises `SimulationError`."""
     reason = ""
     for place in master.removeprefix(_STANDALONE).split(","):
         host, _, port = place.rpartition(":")
         if not host or not port.isdecimal():
-            return  # Spark says what is wrong with it
+            return  # Spark itself says what is wrong with the address
         try:
             socket.create_connection((host, int(port)), _PATIENCE).close()
         except OSError as error:
@@ -314,7 +314,7 @@ def _reached(master: str) -> None:
 
 @contextmanager
 def as_far_as_it_runs() -> Iterator[None]:
-    """Tidy up in Spark, unless its process or cluster has ended."""
+    """Let a clean-up in Spark fail without an error if its process or cluster has ended."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -324,7 +324,7 @@ def as_far_as_it_runs() -> Iterator[None]:
 
 
 def _stop(session: Any) -> None:
-    """Stop a session that ratecard started; Spark itself keeps one whose process has ended."""
+    """Stop a session that ratecard started; forget a session whose process has ended, which Spark itself would keep."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

@@ -16,15 +16,15 @@ from ratecard.simulation.sql import (
     ColumnType,
 )
 
-# A decimal of at most 15 digits is the shortest text of the double nearest to it, and no other such decimal is near.
+# A decimal of at most 15 digits is the shortest text of its nearest double, and no other such decimal has that double.
 _SHORT = "DECIMAL(15, 6)"
 # A smaller double has an exponent in its shortest text, and no engine adds it up.
 _LEAST_PLAIN = "0.0001D"
 _WIDE = "DECIMAL(38, 18)"
 _LEAST = "CAST('0.000000000000000001' AS DECIMAL(18, 18))"
 _DAY = 86_400_000_000
-# Bits of an integer that are added up apart from those above them, so that 64 bits hold each sum: the low ones of 2**33
-# rows, the others of 2**30 rows of the largest integers. Of more it raises.
+# The low bits of integers are added up separately from the high bits, so that 64 bits hold each sum: the low bits of
+# 2**33 rows, the high bits of 2**30 rows of the largest integers. For more rows, Spark raises an error.
 _LOW_BITS = 30
 _TYPES: dict[str, ColumnType] = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
@@ -38,16 +38,16 @@ _DECIMAL = re.compile(r"decimal\(\d+,(\d+)\)")
 
 
 def column_type(name: str) -> tuple[ColumnType, int]:
-    """Return what a type of Spark is to us, and its decimals."""
+    """Return the column type of a simulation for a type of Spark, and its number of decimals."""
     if match := _DECIMAL.fullmatch(name):
         return "decimal", int(match[1])
     return ("text" if name.startswith(("char(", "varchar(")) else _TYPES.get(name, "other")), 0
 
 
 class SparkSql:
-    """The dialect of Spark in ANSI mode, whatever the session's time zone; patterns are raw literals.
+    """The dialect of Spark in ANSI mode, independent of the session's time zone; patterns are raw literals.
 
-    No decimals of different scales meet, because Spark would round there without a word.
+    Decimals of different scales are never combined, because Spark would round them silently.
     """
 
     def quoted(self, name: str) -> str:
@@ -65,7 +65,7 @@ class SparkSql:
         return f"CASE WHEN sign({column} % 1BD) = 0 THEN {number} END"
 
     def exact(self, column: str, type_: ColumnType) -> str:
-        """Leave a double of more digits as it is: Java 17 does not always give its shortest text."""
+        """Return a quantity as a decimal; null for a double of many digits: Java 17 may not give its shortest text."""
         if type_ == "integer":
             return f"CAST({column} AS BIGINT)"
         if type_ == "text":
@@ -98,7 +98,7 @@ class SparkSql:
         if places:
             type_ = f"DECIMAL({DECIMAL_DIGITS}, {places})"
             return f"coalesce(sum(CAST({chosen} AS {type_})), CAST(0 AS {type_}))"
-        # A sum of decimals makes one for each row, which takes many times as long.
+        # A sum of decimals makes a decimal for each row, which takes many times as long as a sum of integers.
         type_ = f"DECIMAL({DECIMAL_DIGITS}, 0)"
         high = f"CAST(coalesce(sum(shiftright({chosen}, {_LOW_BITS})), 0) AS {type_}) * {1 << _LOW_BITS}"
         return f"CAST({high} + coalesce(sum({chosen} & {(1 << _LOW_BITS) - 1}), 0) AS {type_})"
@@ -153,7 +153,7 @@ def _with_zone(column: str) -> str:
 
 
 def _second(local: str) -> str:
-    """Return the second of the day of an instant without a time zone, which is one of UTC."""
+    """Return the second of the day of an instant without a time zone, which is read as UTC."""
     return f"hour({local}) * 3600 + minute({local}) * 60 + second({local})"
 
 

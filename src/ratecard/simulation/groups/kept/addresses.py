@@ -1,4 +1,4 @@
-"""Which place a path or an address means, and whether a roll-up is kept there."""
+"""The place that a path or an address means, and the check that a roll-up is kept there."""
 
 import os
 import re
@@ -9,12 +9,12 @@ from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.kept.place import KeptPlace
 from ratecard.simulation.rows.files import LOCAL, is_remote, is_usage
 
-# In an address these are a pattern of files, or begin a fragment.
+# The characters that make an address a pattern of files, or begin a fragment.
 _NO_PLACE = re.compile(r"[*?\[\]#]")
 
 
 def place_at(given: str | os.PathLike[str], copies: Path) -> KeptPlace:
-    """Return a place by its path or address; what is in a storage is copied to a folder. Raises `SimulationError`."""
+    """Return a place by its path or address; a roll-up in a storage is copied to a folder. Raises `SimulationError`."""
     if not is_remote(str(given)):
         return KeptPlace(Path(str(given).removeprefix(LOCAL)))
     if words := _no_place(str(given)):
@@ -25,7 +25,7 @@ def place_at(given: str | os.PathLike[str], copies: Path) -> KeptPlace:
 
 
 def _no_place(address: str) -> str:
-    """Return why there can be no roll-up at an address, in words; empty where there can."""
+    """Return in words why a roll-up cannot be at an address; empty if it can."""
     if is_usage(address):
         return "is named like a file of usage; a roll-up is a folder of files"
     if mark := _NO_PLACE.search(address):
@@ -37,7 +37,7 @@ def _no_place(address: str) -> str:
 
 
 def kept_place(usage: Any, copies: Path, engine: str | None = None) -> KeptPlace | None:
-    """Return the place of a usage that is a kept roll-up, else None. Raises `SimulationError` for one of several."""
+    """Return the place of a usage that is a kept roll-up, else None. Raises `SimulationError` for several usages."""
     listed = usage if isinstance(usage, (list, tuple)) else [usage]
     kept = next((place for part in listed if (place := _kept_at(part, copies, engine))), None)
     if kept and len(listed) > 1:
@@ -46,7 +46,7 @@ def kept_place(usage: Any, copies: Path, engine: str | None = None) -> KeptPlace
 
 
 def _kept_at(usage: Any, copies: Path, engine: str | None) -> KeptPlace | None:
-    """Return the place of a roll-up; None for what is not one, or is at an address where there can be none."""
+    """Return the place of a roll-up; None for other usage, and for an address where a roll-up cannot be."""
     if not isinstance(usage, (str, os.PathLike)):
         return None
     text = str(usage)
@@ -56,7 +56,7 @@ def _kept_at(usage: Any, copies: Path, engine: str | None) -> KeptPlace | None:
         place = place_at(usage, copies)
         return place if place.is_kept() else None
     except SimulationError:
-        # Spark has storages and credentials of its own.
+        # Spark has its own storages and credentials, so it may read what could not be read here.
         if engine == "spark":
             return None
         raise

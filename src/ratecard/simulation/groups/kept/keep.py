@@ -1,4 +1,4 @@
-"""Writes kept roll-ups: reads only what is new or changed, and replaces the folder's state whole or not at all."""
+"""The writing of kept roll-ups: only new or changed files are read, and the folder changes completely or not at all."""
 
 import os
 import re
@@ -32,13 +32,13 @@ from ratecard.simulation.rows.files import FILE, Stamps
 from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import Workspace
 
-# The number of an error of the disk, among what DuckDB says of it as JSON.
+# The number of a disk error in the message of DuckDB, which is JSON.
 _ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The files of a usage that a run reads, new and changed ones, and those that are gone or as they were."""
+    """The files of a usage, compared with those that a roll-up has read: new, changed, gone, or the same."""
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
@@ -70,14 +70,14 @@ def keep(
     changes: Changes,
     written: "Written",
 ) -> Manifest:
-    """Write the new packs, then the manifest: from then on they are part of the folder.
+    """Write the new packs, then the manifest, which makes them part of the folder. Return the manifest.
 
-    `made` has everything but files and packs, `before` the state until now, if it stays.
+    `made` is the manifest without files and packs; `before` is the manifest until now, if its groups stay.
     """
     dropped = {before.files[file].share for file in (*changes.changed, *changes.gone)} if before else set()
     old = list(before.packs) if before else []
     folder = place.folder
-    # Packs of which a share is dropped are written again; and so are small ones, so that there are few.
+    # Packs with a share that is dropped are written again; small packs are too, so that there are only a few.
     merged = [pack for pack in old if dropped & set(pack.shares)]
     groups = written.groups + sum(pack.groups for pack in merged)
     for pack in sorted((pack for pack in old if pack not in merged), key=lambda pack: pack.groups):
@@ -110,7 +110,7 @@ def keep(
         for path in (new, folder / PACKS / name):
             shutil.rmtree(path, ignore_errors=True)
         if isinstance(error, (OSError, duckdb.Error)):
-            # In place of what the engine says to machines, the name of the error.
+            # The name of the error replaces the message of the engine, which is meant for machines.
             number = _ERRNO.search(str(error))
             cause = os.strerror(int(number[1])) if number else error
             raise SimulationError(f"{place} cannot be written, and is as it was: {cause}") from error
@@ -134,7 +134,7 @@ def to_disk(places: Collection[Path]) -> None:
 
 
 class Written:
-    """The groups of new files, in tables as they are kept."""
+    """The groups of new files, in tables with the columns of kept groups."""
 
     def __init__(self, workspace: Workspace, stamps: Stamps, first_share: int) -> None:
         self._workspace, self._tables, self._stamps = workspace, dict[str, str](), stamps
@@ -187,7 +187,7 @@ class Written:
         merged: Mapping[str, Sequence[PackedPart]],
         dropped: Collection[int],
     ) -> Pack:
-        """Write the groups, with those of other packs but for dropped shares, by day; and each shape once."""
+        """Write and return a pack of these and merged groups, without dropped shares, by day; and each shape once."""
         parts: dict[str, PackedPart] = {}
         shares, groups = set[int](), 0
         without = f" WHERE {SHARE} NOT IN ({', '.join(map(str, sorted(dropped)))})" if dropped else ""
@@ -218,7 +218,7 @@ def _files_of(place: Path, part: str) -> tuple[Path, Path]:
 
 
 def _write(connection: duckdb.DuckDBPyConnection, rows: str, files: Sequence[Path]) -> dict[int, int]:
-    """Write rows as groups, by day, and the shapes that they number. Gives how many groups each share has."""
+    """Write rows as groups, by day, and as numbered shapes. Return the number of groups of each share."""
     names = _names(connection, rows)
     of_shape, others = (
         [DuckDbSql.quoted(name) for name in names if is_of_shape(name) is wanted] for wanted in (True, False)
@@ -243,7 +243,7 @@ def _names(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, plan: Plan) -> Iterator[str]:
-    """Yield the columns of kept groups, of those that a query gives."""
+    """Yield the columns of kept groups, made of the columns of a query."""
     names = _names(connection, f"SELECT * FROM {groups}")
     yield from (SHARE, "type", "model")
     if grouping.day:

@@ -1,4 +1,4 @@
-"""A kept roll-up as usage: the same groups as of its rows, or a refusal of what it does not distinguish."""
+"""A kept roll-up as usage: the same groups as its rows would give, or an error about what it does not distinguish."""
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,8 +25,8 @@ from ratecard.simulation.rows.files import Stamps, local_stamps, pattern_escaped
 from ratecard.simulation.sql import ColumnType, DuckDbSql
 from ratecard.simulation.workspace import Workspace, readable
 
-# Columns of a kept group: the number of its shape, whose share it is, the last cut of the day before its instants, how
-# many requests it is.
+# Columns of a kept group: the number of its shape, the number of its file's share, the last cut of the day before its
+# instants, and its number of requests.
 SHAPE, SHARE, SECOND, ROWS = "shape", "share", "second", "requests"
 _OWN = ("type", "model")
 _OF_QUANTITIES = (RAW_QUANTITIES, PREDICATES, SUMMED)
@@ -48,9 +48,9 @@ def is_of_shape(column: str) -> bool:
 
 
 class KeptSql(RollUpSql):
-    """The same queries over kept groups: what a plan asks is made of the columns of their shapes.
+    """The same queries over kept groups, made of the columns of their shapes.
 
-    `tables` has, of each part, that of its groups with their shapes.
+    `tables` has, for each part, the table of its groups with their shapes.
     """
 
     _requests = f"CAST(sum({ROWS}) AS BIGINT)"
@@ -70,7 +70,7 @@ class KeptSql(RollUpSql):
         return (grouping for grouping in super().groupings() if grouping.name in self._tables)
 
     def undated(self, part: str) -> str:
-        """Return a query of how many rows of a part have no instant."""
+        """Return a query that counts the rows of a part without an instant."""
         return f"SELECT coalesce(sum({ROWS}) FILTER ({self._day()} IS NULL), 0) FROM {self._tables[part]}"
 
     def _rows_of(self, part: str) -> str:
@@ -107,7 +107,7 @@ class KeptSql(RollUpSql):
         return {name: RAW_QUANTITIES if name == RAW_QUANTITIES else self._number_of_shape(layouts) for name in columns}
 
     def _number_of_shape(self, counted: Mapping[str, Layout]) -> str:
-        """Return the number of the tier and the buckets that a plan asks for, of that of all that are kept apart."""
+        """Return the number for the tier and the buckets that a plan distinguishes, computed from the kept number."""
         kept, needs = self._kept.distinguished, self.plan.predicates
         if (kept.thresholds, kept.lacking) == (needs.thresholds, dict(needs.lacking)):
             return PREDICATES
@@ -137,7 +137,7 @@ def packed(place: KeptPlace, kept: Manifest) -> dict[str, list[PackedPart]]:
 
 
 def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
-    """Return the query of files of one kind: a shape has one number in all packs."""
+    """Return the query of files of one kind, with numbers of shapes that are unique in all packs."""
     queries = []
     for at, file in enumerate(files):
         listed = DuckDbSql.literal(pattern_escaped(str(folder / file.name)))
@@ -148,7 +148,7 @@ def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
 def again(
     kept: Manifest, place: KeptPlace, keys: Collection[str] = (), prices: Sequence[str] = (), *, alone: bool = False
 ) -> str:
-    """Return the command that makes a roll-up with further keys and prices; `alone`: for no others than these."""
+    """Return the command that makes a roll-up with further keys and prices; `alone`: with these prices only."""
     arguments = kept.asked
     current, *others = prices if alone else (*kept.tables, *filter(None, prices))
     words = ["ratecard", "rollup", *kept.usage, "--out", str(place), "--by", ",".join((*arguments.by, *keys))]
@@ -161,13 +161,13 @@ def again(
 
 
 class KeptUsage(OpenUsage):
-    """Usage whose rows are groups. `prices` are those of a simulation by name: the tables, then all others."""
+    """Usage whose rows are groups. `prices` are the names of a simulation's prices: the tables, then all others."""
 
     def __init__(
         self, workspace: Workspace, place: KeptPlace, kept: Manifest, prices: Sequence[str], layouts: LayoutsOf
     ) -> None:
         usage = kept.usage_table
-        # The columns of the usage that was rolled up, as those who ask understand them.
+        # The columns of the usage that was rolled up, as the compared cards understand them.
         known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
         super().__init__(workspace, known, {file: kept_file.stamp for file, kept_file in kept.files.items()})
         self.place, self.kept, self._prices = place, kept, tuple(prices)
@@ -190,9 +190,9 @@ class KeptUsage(OpenUsage):
         return KeptSql(self.kept, plan, self._tables)
 
     def check(self, plan: Plan, own: Plan) -> None:
-        """Raise `SimulationError` where a plan asks for more than is distinguished, with the roll-up that would do.
+        """Raise `SimulationError` if a plan needs more than the groups distinguish, with the command of a new roll-up.
 
-        `own` is the same plan where no row is priced as one of another model: no roll-up can know of such.
+        `own` is the same plan without rows that are priced as rows of another model: no roll-up can be made for these.
         """
         self._check(own, remapped=False)
         if plan is not own:
@@ -216,7 +216,7 @@ class KeptUsage(OpenUsage):
             raise SimulationError(f"{words}. This one would: {command}")
 
     def counted(self, plan: Plan) -> tuple[int, int]:
-        """Count the rows, and those that have no instant to be chosen by."""
+        """Count all rows, and the rows without an instant if days are chosen."""
         queries = map(self.sql(plan).undated, self._tables) if plan.chosen.by_day else ()
         return self.kept.found, self.kept.undated + sum(int(self.ask(query)[0][0]) for query in queries)
 
@@ -235,7 +235,7 @@ class KeptUsage(OpenUsage):
         return models
 
     def check_rows(self) -> None:
-        """Raise `SimulationError` where the groups are not of as many rows as the manifest says."""
+        """Raise `SimulationError` if the groups have another number of rows than the manifest says."""
         counts = (self.ask(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups}") for groups in self._tables.values())
         rows = sum(int(count) for ((count,),) in counts)
         if rows != self.kept.rows:

@@ -1,4 +1,4 @@
-"""The manifest of a kept roll-up: what its groups distinguish, which files of usage they are of, and where they lie."""
+"""The manifest of a kept roll-up: what its groups distinguish, the files of usage that it has read, and its packs."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from ratecard.simulation.sql import ColumnType
 MANIFEST = "manifest.json"
 # The format of the folder as a whole.
 _FORMAT: Literal[2] = 2
-# Groups of rows without a type have the type of their model.
+# The type of each model, which its rows have if they state no type.
 _Types = dict[str, str]
 
 
@@ -42,7 +42,7 @@ class Distinguished(_Part):
 
     @classmethod
     def of(cls, plan: Plan, *, untyped: bool) -> Self:
-        """Return what groups by a plan distinguish; `untyped`: rows may lack a type."""
+        """Return the columns that groups by a plan distinguish; `untyped`: rows may lack a type."""
         predicates = plan.predicates
         return cls(
             layouts=dict(plan.layouts),
@@ -54,7 +54,7 @@ class Distinguished(_Part):
         )
 
     def missing(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
-        """Yield in words what others ask that these groups do not distinguish; `models` are those of groups by type."""
+        """Yield in words what is asked and these groups do not distinguish; `models`: the models of groups by type."""
         for type_, layout in asked.layouts.items():
             kept = self.layouts[type_]
             known = {column.name: column for column in kept.attributes}
@@ -74,7 +74,7 @@ class Distinguished(_Part):
         yield from self._summed_only_by_one(asked, models)
         cuts = (cut for cut in asked.cuts if cut not in (self.cuts or (0,)))
         yield from (f"prices that change at {cut // 3600:02}:{cut // 60 % 60:02} UTC" for cut in cuts)
-        # What is behind a colon are parameters, unless the names of models have colons.
+        # Parameters follow a colon, unless the names of models have colons.
         colons = [any(":" in name for name in types) for types in (self.types, asked.types)]
         for name in sorted({name for names in models.values() for name in names if name is not None}):
             beginnings = (name[:at] for at in range(1, len(name) + 1) if name[at : at + 1] in (":", ""))
@@ -83,13 +83,13 @@ class Distinguished(_Part):
                 yield f"the type of {name}, which some rows do not say"
 
     def finer(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
-        """Yield what these groups keep apart, and others add up, in words."""
+        """Yield in words what these groups distinguish, although it is to be added up."""
         yield from asked._summed_only_by_one(self, models)
 
     def _summed_only_by_one(
         self, other: "Distinguished", models: Mapping[str | None, set[str | None]]
     ) -> Iterator[str]:
-        """Yield in words the quantities and counts by meter that are summed here and not by the other, by model."""
+        """Yield in words the quantities and counts by meter of a model that are summed here, but not by the other."""
         every = {name for names in models.values() for name in names}
         for part, named in other.summed.items():
             summed, (words, part_models) = self.summed.get(part), (part, every)
@@ -172,7 +172,7 @@ class Manifest(_Part):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the columns that groups are kept by, beside the type, the model and the day."""
+        """Return the columns that groups are kept by, besides the type, the model and the day."""
         return tuple(key for key in self.asked.by if key not in ("type", "model", DAY))
 
     @property
@@ -182,7 +182,7 @@ class Manifest(_Part):
 
     @property
     def found(self) -> int:
-        """Return the number of all rows, also of those that were not chosen."""
+        """Return the number of all rows, including those that were not chosen."""
         return sum(file.found for file in self.files.values())
 
     @property
@@ -197,7 +197,7 @@ class Manifest(_Part):
 
     @classmethod
     def read(cls, text: bytes, place: str) -> Self:
-        """Read what `text` gave. Raises `SimulationError` with the place for anything else."""
+        """Return the manifest that `text()` wrote. Raises `SimulationError` with the place for any other content."""
         try:
             manifest = cls.model_validate_json(text)
             read_json(text)  # pydantic takes the last of two equal keys
@@ -216,10 +216,10 @@ class Manifest(_Part):
 
 
 def of_others(text: bytes) -> bool:
-    """Return True if a file called like a manifest is one of other software: JSON without what manifests have."""
+    """Return True if a file with a manifest's name belongs to other software: JSON without the keys of a manifest."""
     try:
         content = read_json(text)
-    except ValueError:  # it may be one of a roll-up that was damaged
+    except ValueError:  # it may be the damaged manifest of a roll-up
         return False
     return not (isinstance(content, dict) and content.keys() & {"distinguished", "packs"})
 

@@ -1,4 +1,4 @@
-"""Where a roll-up is kept: a folder of this machine; `storage.py` has the same of an object storage."""
+"""The place of a kept roll-up: a folder of this machine; `storage.py` has the same for an object storage."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -12,7 +12,7 @@ from ratecard.simulation.rows.columns import LAYOUTS
 
 try:
     import fcntl
-except ImportError:  # on Windows two runs at a time are not told of each other
+except ImportError:  # on Windows, two runs at the same time do not notice each other
     fcntl = None  # type: ignore[assignment]
 
 PACKS, _LOCK = "groups", ".lock"
@@ -43,7 +43,7 @@ class KeptPlace:
             return not of_others(text)
 
     def is_free(self) -> bool:
-        """Return True if nothing is here that a roll-up would be mixed with; what a broken run left is not."""
+        """Return True if a roll-up can be made here: the place has at most the files that a broken run left."""
         with self._asking("read"):
             if not self.folder.is_dir():
                 return not self.folder.exists()
@@ -68,7 +68,7 @@ class KeptPlace:
         return SimulationError(f"the roll-up {self} was removed meanwhile. Run again")
 
     def opened(self) -> Manifest:
-        """Return the manifest, with all files that it names in the folder."""
+        """Return the manifest; the files that it names are in the folder already."""
         return self.manifest()
 
     @contextmanager
@@ -87,7 +87,7 @@ class KeptPlace:
 
     @contextmanager
     def _asking(self, done: str) -> Iterator[None]:
-        """Say in one sentence what the disk refuses."""
+        """Turn an error of the disk into a `SimulationError` of one sentence."""
         try:
             yield
         except OSError as error:
@@ -101,22 +101,22 @@ class KeptPlace:
         """Check that the files of a manifest are in the folder. Raises `SimulationError` where they were replaced."""
 
     def publish(self, kept: Manifest) -> None:
-        """Make what was written to the folder the state that others see."""
+        """Make the files that were written to the folder the state that others see."""
 
 
 def name_in_pack(part: str) -> str:
-    """Return what the files of a part of the types are called in a pack, without their ending."""
+    """Return the name of the files of a part of the types in a pack, without their ending."""
     return part.replace(" ", "-")
 
 
 def _is_pack(folder: Path) -> bool:
-    """Return True if a folder is a pack, or what a broken run has left of one, by its name and those of its files."""
+    """Return True if a folder is a pack, or the rest of one after a broken run, by its name and those of its files."""
     names = {f"{name_in_pack(part)}{end}.parquet" for part in parts_of(LAYOUTS) for end in ("", SHAPES)}
     return bool(_PACK.fullmatch(folder.name)) and {file.name for file in folder.iterdir()} <= names
 
 
 def missing_of(folder: Path, kept: Manifest) -> list[PackedFile]:
-    """Return the files of a roll-up that a folder does not have, or not of their size."""
+    """Return the files of a roll-up that a folder does not have, or has in another size."""
     files = (file for pack in kept.packs for file in pack.files)
     places = ((file, folder / file.name) for file in files)
     return [file for file, place in places if not (place.is_file() and place.stat().st_size == file.bytes)]

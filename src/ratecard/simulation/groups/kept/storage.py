@@ -1,6 +1,6 @@
 """A roll-up in an object storage: copied to a folder to be read, and changed by one request at the end.
 
-No object is written twice but the manifest, and that only while it is the one that was read.
+Only the manifest is ever written again, and only if it is still the one that was read.
 """
 
 import re
@@ -30,11 +30,11 @@ _KINDS = ("s3", "gcs", "azure")
 _ALLOWED = "Allowed: s3://bucket/folder, gs://bucket/folder, az://container/folder"
 _AT_ONCE = 8
 _PACKED = re.compile(rf"{PACKS}/[0-9a-f]{{32}}/[\w-]+\.parquet", re.ASCII)
-# How much older than the manifest an object must be that no run can still be going to name.
+# An object that is older than the manifest by more than this cannot be named by a run that is still going on.
 _OLD = timedelta(hours=1)
 # The number of attempts to read a roll-up that other runs replace meanwhile.
 _ATTEMPTS = 5
-# In what the library says: the words of the storage, in XML or JSON, or else of the network; and where it was asked.
+# Patterns in the messages of the library: the words of the storage, in XML or JSON, or of the network; then the host.
 _SAID = (
     re.compile(r"<Message>([^<\n]+)"),
     re.compile(r'"message": *"([^"]+)'),
@@ -49,7 +49,7 @@ _NO_ADDRESS: tuple[type[Exception], ...] = (BaseError, ValueError)
 
 
 class _OvertakenError(SimulationError):
-    """Another run changed the roll-up."""
+    """The error that another run has changed the roll-up."""
 
 
 class Stored(KeptPlace):
@@ -74,7 +74,7 @@ class Stored(KeptPlace):
             return text is not None and not of_others(text)
 
     def is_free(self) -> bool:
-        """Return True if nothing is here that a roll-up would be mixed with; what a broken run left is not."""
+        """Return True if a roll-up can be made here: the place has at most the files that a broken run left."""
         with self._asking("read"):
             return all(_PACKED.fullmatch(meta["path"]) for meta in self._listed())
 
@@ -94,7 +94,7 @@ class Stored(KeptPlace):
             return self._kept
 
     def opened(self) -> Manifest:
-        """Return the manifest, with all files that it names in the folder: another run may replace them meanwhile."""
+        """Return the manifest after copying its files to the folder; try again if another run replaces them."""
         for _ in range(_ATTEMPTS):
             kept = self.manifest()
             with suppress(_OvertakenError):
@@ -104,7 +104,7 @@ class Stored(KeptPlace):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Try to write, before the usage is read. A storage has no lock: which run is the first shows at the end."""
+        """Check that the storage can be written, before the usage is read; only `publish` can detect other runs."""
         with self._asking("written"):
             trial = f"{PACKS}/{self.new_name(())}/trial.parquet"
             obstore.put(self._store, trial, b"")
@@ -133,7 +133,7 @@ class Stored(KeptPlace):
         names, text = _names(kept), kept.text().encode()
         with self._asking("written, and is as it was"):
             _each(lambda name: obstore.put(self._store, name, self.folder / name), names - known)
-            # Some storages ignore conditions, so it is checked here too.
+            # Some storages ignore conditions, so the version is checked here too.
             if self._look()[1] != self._version:
                 raise self._overtaken()
             self._put(text)
@@ -147,7 +147,7 @@ class Stored(KeptPlace):
                 obstore.delete(self._store, sorted(unused))
 
     def _look(self) -> "tuple[bytes | None, UpdateVersion | None]":
-        """Return the text and the version of the manifest; none where there is none."""
+        """Return the text and the version of the manifest; None for both if there is no manifest."""
         try:
             object_ = obstore.get(self._store, MANIFEST)
         except FileNotFoundError as error:
@@ -167,7 +167,7 @@ class Stored(KeptPlace):
             mode: PutMode = "create" if self._version is None else self._version
             obstore.put(self._store, MANIFEST, text, mode=mode, use_multipart=False)
         except _FAILED as error:
-            # The storage may have done it, and its answer was lost.
+            # The storage may have written it, and only its answer was lost.
             try:
                 stored = self._look()[0]
             except _FAILED:
@@ -187,7 +187,7 @@ class Stored(KeptPlace):
         )
 
     def _copy(self, names: Collection[str]) -> None:
-        """Copy objects to the folder; those that are gone are left out."""
+        """Copy objects to the folder; objects that no longer exist are left out."""
 
         def copy(name: str) -> None:
             place = self.folder / name
@@ -206,7 +206,7 @@ class Stored(KeptPlace):
 
     @contextmanager
     def _asking(self, done: str) -> Iterator[None]:
-        """Say in one sentence what the storage, or the folder of the copy, refuses."""
+        """Turn an error of the storage, or of the folder of the copy, into a `SimulationError` of one sentence."""
         try:
             yield
         except _FAILED as error:
@@ -214,7 +214,7 @@ class Stored(KeptPlace):
 
 
 def no_storage(address: str) -> str:
-    """Return why an address cannot be read or written; empty for one of a known storage."""
+    """Return why an address cannot be read or written; empty for an address of a known storage."""
     try:
         return "" if obstore.parse_scheme(address) in _KINDS else _refused("no object storage")
     except _NO_ADDRESS as error:
@@ -238,14 +238,14 @@ def _names(kept: Manifest | None) -> set[str]:
 
 
 def _each(work: Callable[[str], object], names: Collection[str]) -> None:
-    """Work on all, several at once. Raises the error of the first that fails."""
+    """Call `work` with each of the names, several at once. Raises the error of the first one that fails."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for _ in pool.map(work, sorted(names)):
             pass
 
 
 def _cause(words: str) -> str:
-    """Return what the library says, as a few words without its traces."""
+    """Return the message of the library in a few words, without its traces."""
     first = words.strip().splitlines()[0]
     if match := _NO_CREDENTIALS.search(first):
         return f"there are no credentials in the environment, and none of this machine ({match[0]})"
