@@ -45,17 +45,17 @@ def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Se
     `stated`: the rates of all times, newest first. Raises `ValueError` with the name of the field and what is wrong.
     """
     values = shape.values()
-    sku, charged = values.get("ledger_sku"), values.get("ledger_currency") or ""
+    sku, row_currency = values.get("ledger_sku"), values.get("ledger_currency") or ""
     if not sku:
         raise ValueError("sku: missing")
-    worth = _worth(charged, currency, rates, stated)
+    worth = _worth(row_currency, currency, rates, stated)
     if "ledger_odd" not in values:
         return BilledRow(sku, shape.model or "", Decimal(values["ledger_price"]), values["ledger_entry"], None, worth)
     numbers = json.loads(values["ledger_odd"])
-    price_name = price_field(charged)
+    price_name = price_field(row_currency)
     other = next(name for name in PRICES if name != price_name)
     if numbers.pop(other):
-        raise ValueError(f"{other}: of a row in {charged}, whose price is {price_name}")
+        raise ValueError(f"{other}: of a row in {row_currency}, whose price is {price_name}")
     units, price, amount = (number_of(name, numbers[name]) for name in ("unit", price_name, "amount"))
     # The sum of all rows of its charge, if several balances paid it.
     parts = [Decimal(numbers[name]) for name in ("part_unit", "part_amount") if numbers.get(name)]

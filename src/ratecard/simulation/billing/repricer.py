@@ -150,8 +150,8 @@ class LedgerPricer(Pricer):
         if was.model.type == "video":
             cell = self._clips_of(was).nearest(entry.sku, entry.price)
             return cell and ListedPrice(cell.quote.total, cell.row()["source"])
-        sold = self._sales_of(was).get(entry.sku)
-        return ListedPrice(sold[0].line.unit_rate, sold[0].line.source, not _rounded(sold)) if sold else None
+        sales = self._sales_of(was).get(entry.sku)
+        return ListedPrice(sales[0].line.unit_rate, sales[0].line.source, not _rounded(sales)) if sales else None
 
     def _entry(self, shape: UsageShape) -> BilledRow:
         """Return the entry of a shape, with the worth of balances when it was billed."""
@@ -178,15 +178,15 @@ class LedgerPricer(Pricer):
 
     def _line(self, was: ModelInEffect, now: ModelInEffect, sku: str) -> LineItem:
         """Return the line of a SKU, which is the same for every request charged by it."""
-        sold = self._sales_of(was).get(sku)
-        if not sold:
+        sales = self._sales_of(was).get(sku)
+        if not sales:
             raise ValueError(f"SKU {sku} is not in the version of {was.version.effective} of {was.model.model}")
-        if _rounded(sold):
+        if _rounded(sales):
             raise ValueError(f"the units of SKU {sku} are rounded")
         if was.version is now.version:
-            return sold[0].line
+            return sales[0].line
         self._same_structure(was, now)
-        return line_in(sku, sold, now)
+        return line_in(sku, sales, now)
 
     def _clip(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> PricedShape:
         """Price a clip by its total: unchanged if the rates are, else the new total of the requests with this total."""
@@ -207,8 +207,8 @@ class LedgerPricer(Pricer):
         return at_total(entry, quote) if quote else at_price(entry, now.version.place, self.currency)
 
     def _same_structure(self, was: ModelInEffect, now: ModelInEffect) -> None:
-        if changed := _once(self._structural, _pair(was, now), lambda: structural(was, now)):
-            raise ValueError(f"{was.model.model}: {changed}")
+        if changes := _once(self._structural, _pair(was, now), lambda: structural(was, now)):
+            raise ValueError(f"{was.model.model}: {changes}")
 
     def _versions(self, side: Side, moment: date, entry: BilledRow) -> tuple[ModelInEffect, ModelInEffect]:
         """Return the version under which a row was billed, and the one by which a side charges it."""
@@ -217,8 +217,8 @@ class LedgerPricer(Pricer):
         if not name:
             raise ValueError(f"sku: '{entry.sku}' begins with no model, and the row names none")
         if name == entry.model and billed.tables.named(name) is None:
-            near = did_you_mean(entry.sku, billed.tables.models)
-            raise ValueError(f"sku: '{entry.sku}' begins with no model, and no model is called {echo(name)}.{near}")
+            hint = did_you_mean(entry.sku, billed.tables.models)
+            raise ValueError(f"sku: '{entry.sku}' begins with no model, and no model is called {echo(name)}.{hint}")
         if name != entry.model and entry.model in billed.tables.models:
             charged = ModelInEffect.of(now, entry.model).version
             if name not in charged.surcharges.values():

@@ -82,21 +82,21 @@ def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:
     Raises `QuoteError` where a request has no price there.
     """
     lines: dict[tuple[object, ...], LineItem] = {}
-    place, refused = f"the version of {now.version.effective} of {now.model.model}", []
+    place, errors = f"the version of {now.version.effective} of {now.model.model}", []
     for request, was in sold:
         try:
             line = next((line for line in now.book.rate(request).lines if line.sku == sku), None)
         except QuoteError as error:
-            refused.append(error)
+            errors.append(error)
             continue
         if line is None:
             raise ValueError(f"SKU {sku} is not in {place}, or not for all that it stood for")
         if (line.quantity, line.unit) != (was.quantity, was.unit):
             raise ValueError(f"SKU {sku} counts something else in {place}")
         lines[line.unit_rate, line.source] = line
-    if refused and not lines:
-        raise refused[0]
-    if refused:
+    if errors and not lines:
+        raise errors[0]
+    if errors:
         raise ValueError(f"SKU {sku} is not in {place} for all that it stood for")
     if len({rate for rate, _ in lines}) > 1:
         raise ValueError(f"SKU {sku} has more than one rate in {place}")
@@ -150,16 +150,16 @@ class Clips:
             if all(cell.video is None for cell in cells) and _same_rates(cells, now):
                 return None
             raise ValueError(f"the price of SKU {sku} depends on the video that was sent, and its rates changed")
-        quotes, refused = [], []
+        quotes, errors = [], []
         for cell in self.cells(sku, billed):
             try:
                 quotes.append(now.quote_video(cell.body))
             except QuoteError as error:
-                refused.append(error)
-        if refused:
+                errors.append(error)
+        if errors:
             if quotes:
                 raise ValueError(f"some requests of SKU {sku} that were charged {text(billed)} would have no price")
-            raise refused[0]
+            raise errors[0]
         if not quotes:
             raise ValueError(f"no request of SKU {sku} was charged {text(billed)}")
         totals = sorted({quote.total for quote in quotes})

@@ -56,22 +56,22 @@ class Reading:
         layouts = {name: layout for name, layout in usage.layouts.items() if name in types}
         known = {name: tuple(column.name for column in layout.columns) for name, layout in layouts.items()}
         dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
-        used = [name for name in _HEAD if name != "timestamp" or dated]
+        used_names = [name for name in _HEAD if name != "timestamp" or dated]
         chosen = read_condition(usage.where).columns if usage.where else ()
-        used += [
+        used_names += [
             *plan.keys,
             *filter(None, [plan.account]),
             *chosen,
             *plan.chosen.columns,
             *(name for names in known.values() for name in names),
         ]
-        columns = {name: usage.columns[name] for name in dict.fromkeys(used) if usage.has(name)}
+        columns = {name: usage.columns[name] for name in dict.fromkeys(used_names) if usage.has(name)}
         if usage.is_ledger:  # the ledger is made of all columns of the export
             return replace(self, columns={name: column for name, column in columns.items() if name not in ("type",)})
         missing = {name: tuple(column for column in names if not usage.has(column)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
-        lacking = dict.fromkeys(name for names in missing.values() for name in names)
-        meant = {name: near for name in unused if name not in USAGE_COLUMNS and (near := _meant(name, lacking))}
+        missing_names = dict.fromkeys(name for names in missing.values() for name in names)
+        meant = {name: near for name in unused if name not in USAGE_COLUMNS and (near := _meant(name, missing_names))}
         return replace(
             self,
             columns=columns,
@@ -170,24 +170,24 @@ class RollUp:
     def groups_by(self, keys: Collection[str]) -> str:
         """Return the table of groups by these keys, made once; the groups by all keys if it would save little."""
         key_columns = {DAY if self.plan.is_period(key) else key for key in keys}
-        wanted = tuple(key for key in self.plan.keys if key in key_columns)
-        if wanted == self.plan.keys:
+        wanted_keys = tuple(key for key in self.plan.keys if key in key_columns)
+        if wanted_keys == self.plan.keys:
             return self.groups
-        if wanted not in self._coarser:
+        if wanted_keys not in self._coarser:
             ((count,),) = self.workspace.connection.execute(f"SELECT count(*) FROM {self.groups}").fetchall()
             if count < _WORTH_A_TABLE * len(self.shapes):
-                self._coarser[wanted] = self.groups
+                self._coarser[wanted_keys] = self.groups
                 return self.groups
             table = self.workspace.new_table("coarser")
-            columns = ", ".join(("shape", "type", "model", *(f"key{self.plan.keys.index(key)}" for key in wanted)))
+            columns = ", ".join(("shape", "type", "model", *(f"key{self.plan.keys.index(key)}" for key in wanted_keys)))
             total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in self._sums)
             self.workspace.connection.execute(f"""
                 CREATE TABLE {table} AS
                 SELECT {columns}, CAST(sum(requests) AS BIGINT) AS requests, {total}
                 FROM {self.groups}
                 GROUP BY {columns}""")
-            self._coarser[wanted] = table
-        return self._coarser[wanted]
+            self._coarser[wanted_keys] = table
+        return self._coarser[wanted_keys]
 
     @cached_property
     def groups(self) -> str:
@@ -223,12 +223,12 @@ class RollUp:
         """Yield words that describe a shape: its values, the tier of its prompt, its buckets and its summed counts."""
         shape = counted.shape
         yield from (f"{name} {value}" for name, value in shape.row().items() if name not in ("type", "model"))
-        tier, used = self.plan.predicates.split(shape.type or "", int(shape.values().get(PREDICATES, 0)))
+        tier, used_buckets = self.plan.predicates.split(shape.type or "", int(shape.values().get(PREDICATES, 0)))
         if tier:
             yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
-        yield from (f"tokens {bucket}" for bucket in sorted(used - {BY_BUCKET}))
-        summed = int(shape.values().get(SUMMED, 0))
-        yield from (name for number, name in enumerate(self.plan.predicates.counts) if summed >> number & 1)
+        yield from (f"tokens {bucket}" for bucket in sorted(used_buckets - {BY_BUCKET}))
+        summed_bits = int(shape.values().get(SUMMED, 0))
+        yield from (name for number, name in enumerate(self.plan.predicates.counts) if summed_bits >> number & 1)
 
     def rows_without_account(self) -> int:
         """Count the rows whose account is not known, where rows have the prices of their accounts."""
@@ -250,8 +250,8 @@ class RollUp:
     def check_columns(self, cards: Sequence[RateCard]) -> None:
         """Raise `SimulationError` if columns of buckets or conditions may mean something else to other cards."""
         plan, meters = self.plan, [card.tables.meters for card in cards]
-        known = all(card_meters in plan.meters for card_meters in meters)
-        if plan.layouts is not LAYOUTS and not known:
+        are_known = all(card_meters in plan.meters for card_meters in meters)
+        if plan.layouts is not LAYOUTS and not are_known:
             words = "has other buckets or conditions than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
 
@@ -269,9 +269,9 @@ class RollUp:
             words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
         plan = self.plan._replace(predicates=current.joined(predicates), dated=dated or self.plan.dated)
-        rolled = RollUp(self.workspace, plan, self.places)
-        rolled.reading = self.reading
+        roll_up = RollUp(self.workspace, plan, self.places)
+        roll_up.reading = self.reading
         for part in self._parts:
             with self.workspace.another() as connection:
-                rolled._number(connection, part)
-        return rolled
+                roll_up._number(connection, part)
+        return roll_up

@@ -114,10 +114,10 @@ def number(
         FROM (SELECT {of_shape}, {total} FROM dated GROUP BY {of_shape})""")
     table = workspace.new_table("numbered")
     same_group = _same("placed", "dated", parts)
-    left_out = ", ".join(["shape"] * placed.is_numbered + party)
+    dropped_columns = ", ".join(["shape"] * placed.is_numbered + party)
     run(f"""
         CREATE TABLE {table} AS
-        SELECT dated.shape, placed.* {f"EXCLUDE ({left_out})" if left_out else ""}
+        SELECT dated.shape, placed.* {f"EXCLUDE ({dropped_columns})" if dropped_columns else ""}
         FROM {groups}
         JOIN (
             SELECT shape, {", ".join(f"dated.{name}" for name in parts.split(", "))}
@@ -136,8 +136,8 @@ def _shapes(
 ) -> Shapes:
     """Return the shapes of the table of numbered shapes."""
     sums = ("requests", *placed.sums)
-    fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in sums)
-    rows = connection.execute(f"SELECT moment, {fit} FROM shapes GROUP BY moment ORDER BY moment").fetchall()
+    fits = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in sums)
+    rows = connection.execute(f"SELECT moment, {fits} FROM shapes GROUP BY moment ORDER BY moment").fetchall()
     integer = "BIGINT" if all(short for _, short in rows) else "VARCHAR"
     integers = ", ".join(f"CAST({name} AS {integer}) AS {name}" for name in sums)
     table = connection.sql(f"""

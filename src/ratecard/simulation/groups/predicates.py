@@ -61,9 +61,9 @@ def parties_of(contracts: Iterable[tuple[HeldContract, ...]]) -> Parties:
                 held_by.setdefault(account, []).append((number, contract.name))
                 boundaries.setdefault(account, set()).update(contract.boundaries)
     accounts: list[str | None] = [None]
-    numbers, same = dict[str, int](), dict[tuple[tuple[int, str], ...], int]()
+    numbers, party_numbers = dict[str, int](), dict[tuple[tuple[int, str], ...], int]()
     for account, names in sorted(held_by.items()):
-        numbers[account] = same.setdefault(tuple(sorted(names)), len(accounts))
+        numbers[account] = party_numbers.setdefault(tuple(sorted(names)), len(accounts))
         if numbers[account] == len(accounts):
             accounts.append(account)
     edges = ((), *(tuple(sorted(boundaries[account])) for account in accounts if account is not None))
@@ -160,8 +160,8 @@ class Predicates(NamedTuple):
                 counts = tuple(column.name for column in layout.counts)
                 merged = cls(buckets=layout.buckets, in_usage=in_usage, counts=counts)
         for card in cards[known is not None :]:
-            changed = card.tables.models if known is None else _new_models(card.tables, cards[0].tables)
-            models: Iterable[str] = changed if dated and by_model else ()
+            changed_models = card.tables.models if known is None else _new_models(card.tables, cards[0].tables)
+            models: Iterable[str] = changed_models if dated and by_model else ()
             bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in models}
             windows = {name: basis.windows for name, basis in bases.items() if basis.windows}
             windows |= {"": card.windows} if dated and card.windows else {}
@@ -170,7 +170,7 @@ class Predicates(NamedTuple):
             term_boundaries = {boundary for contract in held for boundary in contract.boundaries}
             boundaries = _rising(card.boundaries(), term_boundaries) if dated else ()
             merged = merged.joined(cls((), {}, boundaries, changes, windows, contracts=(held,) if held else ()))
-            for type_, rates in _token_rates(card.tables, changed.values()):
+            for type_, rates in _token_rates(card.tables, changed_models.values()):
                 names = merged.buckets.names
                 lacking = tuple(bucket for bucket in names if not rates.always_prices(bucket, names))
                 merged = merged.joined(cls(rates.thresholds, {type_: lacking} if lacking else {}))
@@ -179,8 +179,8 @@ class Predicates(NamedTuple):
         for old, new in pairs:
             if old in dates:  # rows of a model that no card has are split at every boundary anyway
                 dates[old] = tuple(sorted({*dates[old], *merged.of_model.get(new, ())}))
-            if both := tuple(dict.fromkeys((*merged.windows.get(old, ()), *merged.windows.get(new, ())))):
-                merged = merged._replace(windows={**merged.windows, old: both})
+            if joint_windows := tuple(dict.fromkeys((*merged.windows.get(old, ()), *merged.windows.get(new, ())))):
+                merged = merged._replace(windows={**merged.windows, old: joint_windows})
         if merged.in_usage and merged.buckets.counted:
             merged = merged._replace(
                 lacking={type_: tuple(dict.fromkeys((*names, BY_BUCKET))) for type_, names in merged.lacking.items()}
@@ -252,24 +252,28 @@ def _united(one: Mapping[str, _Part], two: Mapping[str, _Part], join: Callable[[
 
 def _new_models(tables: Tables, known: Tables) -> Mapping[str, AnyModel]:
     """Return the models that are not in the known tables; all models if the tables differ in what models share."""
-    new = {name: model for name, model in tables.models.items() if known.models.get(name) is not model}
+    new_models = {name: model for name, model in tables.models.items() if known.models.get(name) is not model}
     pairs = ((getattr(tables, part), getattr(known, part)) for part in ("units", "vocabulary", "limits", "meters"))
     alike = all(one is other for one, other in pairs)
-    return new if alike and not any(model.type in ("surcharge", "rpc") for model in new.values()) else tables.models
+    return (
+        new_models
+        if alike and not any(model.type in ("surcharge", "rpc") for model in new_models.values())
+        else tables.models
+    )
 
 
 def _token_rates(tables: Tables, models: Iterable[AnyModel]) -> Iterator[tuple[str, TokenRates]]:
     """Yield the type and rates of charges by tokens; charges that differ only in amounts, as most do, yield one."""
-    seen = set[tuple[Hashable, ...]]()
+    seen_forms = set[tuple[Hashable, ...]]()
     for model in models:
         for version in model.versions:
             if not (isinstance(version, MeteredVersion) and (charge := version.tokens)):
                 continue
-            named = tuple(tuple(rate.attributes.items()) for rate in charge.rates)
+            attributes = tuple(tuple(rate.attributes.items()) for rate in charge.rates)
             factors = tuple(tuple(factor.conditions.items()) for factor in (*charge.factors, *version.factors))
-            kept = (charge.context_token_threshold, charge.missing_cache_rate, *charge.without_rate.items())
-            if (form := (model.type, named, factors, kept)) not in seen:
-                seen.add(form)
+            settings = (charge.context_token_threshold, charge.missing_cache_rate, *charge.without_rate.items())
+            if (form := (model.type, attributes, factors, settings)) not in seen_forms:
+                seen_forms.add(form)
                 per = tables.units[charge.unit].per
                 yield model.type, TokenRates(model.model, charge, per, tables.meters, version.factors)
 
@@ -278,21 +282,21 @@ def _summed(
     cards: Iterable[RateCard], pairs: Iterable[tuple[str, str]], layouts: Mapping[str, Layout]
 ) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield the models of `Predicates.summed` for each type, and for each column of counts by meter."""
-    known: dict[str, set[str]] = {}
+    models_by_part: dict[str, set[str]] = {}
     not_linear: list[tuple[Tables, dict[str, set[str]]]] = []
     for tables in (card.tables for card in cards):
         not_linear.append((tables, {}))
         for model in tables.models.values():
             for part, meter in _parts(model.type, layouts):
-                known.setdefault(part, set()).add(model.model)
+                models_by_part.setdefault(part, set()).add(model.model)
                 if not all(_linear(version, tables, meter) for version in model.versions):
                     not_linear[-1][1].setdefault(part, set()).add(model.model)
-    for part, names in known.items():
-        separate = {name for tables, models in not_linear if part in models for name in names
+    for part, names in models_by_part.items():
+        separate_names = {name for tables, models in not_linear if part in models for name in names
                  if (meant := _meant(tables, name)) and meant.model in models[part]}  # fmt: skip
-        separate |= {old for old, new in pairs if new in separate}
-        if names & separate:
-            yield part, frozenset(names - separate)
+        separate_names |= {old for old, new in pairs if new in separate_names}
+        if names & separate_names:
+            yield part, frozenset(names - separate_names)
 
 
 def _parts(type_: str, layouts: Mapping[str, Layout]) -> Iterator[tuple[str, str]]:

@@ -152,8 +152,8 @@ class RollUpSql:
         """Return a query of distinct pairs: the name of a grouping that has rows, and True for rows without a type."""
         listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHER_TYPES}
         type_ = self._column("type")
-        joined = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
-        whens = "".join(f" WHEN {type_} IN ({types}) THEN '{name}'" for name, types in joined.items())
+        type_lists = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
+        whens = "".join(f" WHEN {type_} IN ({types}) THEN '{name}'" for name, types in type_lists.items())
         untyped = f"{self.dialect.quoted(self._given_type)} IS NULL" if self._given_type else "TRUE"
         named = f"CASE{whens} ELSE '{OTHER_TYPES}' END AS name, {untyped} AS untyped"
         return f"SELECT DISTINCT {named} FROM {self._from}"
@@ -232,9 +232,9 @@ class RollUpSql:
         columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         for column in (column for column in columns if column.kind == "condition"):
-            stating = {name: attributes[column.name] for name, layout in layouts.items() if column in layout.attributes}
-            if len(stating) < len(layouts):  # for other types the column means nothing
-                attributes[column.name] = self._of_type(layouts, stating, "NULL")
+            cases = {name: attributes[column.name] for name, layout in layouts.items() if column in layout.attributes}
+            if len(cases) < len(layouts):  # for other types the column means nothing
+                attributes[column.name] = self._of_type(layouts, cases, "NULL")
         counts = self._counts(layouts, quantities.counts) if quantities.counts else {}
         return attributes | counts | self._predicates(quantities)
 
@@ -376,8 +376,8 @@ class RollUpSql:
             for column, is_added in added.items()
         }
         for name, value in counts.items():
-            stating = {type_: value for type_, layout in layouts.items() if layout.counts}
-            counts[name] = self._of_type(layouts, stating, "NULL")  # for video it means nothing
+            cases = {type_: value for type_, layout in layouts.items() if layout.counts}
+            counts[name] = self._of_type(layouts, cases, "NULL")  # for video it means nothing
         terms = (f"{_one_if(is_added)} * {1 << number}" for number, is_added in enumerate(added.values()))
         return counts | {SUMMED: " + ".join(terms)}
 

@@ -62,13 +62,13 @@ class UsageShape(NamedTuple):
         """Return True if it lacks a quantity that every card needs, but has others: without any it may be complete."""
         if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
             return False
-        present = {
+        present_names = {
             name for name, value in from_json(from_json(self.attributes)[RAW_QUANTITIES]).items() if value is not None
         }
-        if any(name.startswith(f"{OF_BUCKETS}.") for name in present):
+        if any(name.startswith(f"{OF_BUCKETS}.") for name in present_names):
             return False
         names = {column.name for column in layout.quantities}
-        return bool(names & present) and not names - {*layout.optional} <= present
+        return bool(names & present_names) and not names - {*layout.optional} <= present_names
 
     @property
     def irregular(self) -> bool:
@@ -122,11 +122,11 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
         elif name in values:  # it is inserted again, so that all counts keep the order of the row
             values[name] = values.pop(name)
     for name, value in values.items():
-        way, name_there, read = _place(name)
-        within = usage
-        for part in way:
-            within = within.setdefault(part, {})
-        within[name_there] = read(value)
+        parents, name_there, read = _place(name)
+        parent = usage
+        for part in parents:
+            parent = parent.setdefault(part, {})
+        parent[name_there] = read(value)
     if shape.type == "rpc":
         usage["calls"] = [usage.pop("call", {})]
     source = usage.pop("source", None)
@@ -187,8 +187,8 @@ class ShapeTemplate(NamedTuple):
         """Return the shape of this template with a length."""
         attributes = self.attributes
         if length is not None:
-            before = attributes[:-1] + "," * (len(attributes) > len("{}"))
-            attributes = f'{before}"{LENGTH}":{json.dumps(length, ensure_ascii=False)}}}'
+            beginning = attributes[:-1] + "," * (len(attributes) > len("{}"))
+            attributes = f'{beginning}"{LENGTH}":{json.dumps(length, ensure_ascii=False)}}}'
         return UsageShape(self.type, self.model, attributes, moment, account)
 
 
@@ -241,12 +241,12 @@ class Shapes:
             return ordered
 
         template, length = numpy.divmod(in_order("place"), max(1, len(lengths)))
-        known = [text for text in lengths if text is not None]
-        length[length == len(known)] = -1
+        known_lengths = [text for text in lengths if text is not None]
+        length[length == len(known_lengths)] = -1
         dated = [moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment for moment in moments if moment]
         numbers = (part.astype(numpy.int32) for part in (template, length, in_order("moment"), in_order("party")))
         columns = (*numbers, in_order("requests"))
-        return cls(templates, known, [*dated, None], accounts, columns, list(map(in_order, sums)))
+        return cls(templates, known_lengths, [*dated, None], accounts, columns, list(map(in_order, sums)))
 
     @cached_property
     def numbers(self) -> list[int | Decimal | str]:
@@ -272,12 +272,12 @@ class Shapes:
         # Only the combinations that occur: all models times all moments may be far more.
         moments = model * max(1, len(self.moments)) + self.moment
         numbers, of_shape = numpy.unique(moments * len(self.accounts) + self.party, return_inverse=True)
-        first = {number: self.templates[at] for at, number in reversed(list(enumerate(of_template)))}
+        first_templates = {number: self.templates[at] for at, number in reversed(list(enumerate(of_template)))}
         shapes = []
         for number in numbers.tolist():
             rest, party = divmod(number, len(self.accounts))
-            named, moment = divmod(rest, len(self.moments))
-            shapes.append(first[named].shape(None, self.moments[moment], self.accounts[party]))
+            model_number, moment = divmod(rest, len(self.moments))
+            shapes.append(first_templates[model_number].shape(None, self.moments[moment], self.accounts[party]))
         return shapes, of_shape.astype(numpy.int32)
 
     def without_accounts(self) -> "Shapes":
@@ -316,11 +316,11 @@ class Shapes:
     def among(self, numbers: Any) -> Iterator[Counted]:
         """Yield the shapes with these numbers, in this order."""
         for first in range(0, len(numbers), _AT_ONCE):
-            some = numbers[first : first + _AT_ONCE]
+            chunk = numbers[first : first + _AT_ONCE]
             of_shapes = (self.template, self.length, self.moment, self.party, self.requests)
-            sums = zip(*(column[some].tolist() for column in self.sums), strict=True)
-            columns = (column[some].tolist() for column in of_shapes)
-            for template, length, moment, party, requests, added in zip(*columns, sums, strict=True):
+            sums = zip(*(column[chunk].tolist() for column in self.sums), strict=True)
+            columns = (column[chunk].tolist() for column in of_shapes)
+            for template, length, moment, party, requests, sums_of_shape in zip(*columns, sums, strict=True):
                 length_text = self.lengths[length] if length >= 0 else None
                 shape = self.templates[template].shape(length_text, self.moments[moment], self.accounts[party])
-                yield Counted(shape, requests, added)
+                yield Counted(shape, requests, sums_of_shape)

@@ -70,9 +70,9 @@ class Export(NamedTuple):
     def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
         """Return a table as an export, by its columns or mapped names; None for usage, which has a `type`."""
         wanted = {name: names.get(name, name) for name in EXPORT_NAMES}
-        named = {name: theirs for name, theirs in wanted.items() if theirs in columns}
+        named = {name: column for name, column in wanted.items() if column in columns}
         is_export = all(name in named for name in _NEEDED)
-        is_export &= all(any(name in named for name in either) for either in (PRICES, _COUNT))
+        is_export &= all(any(name in named for name in alternatives) for alternatives in (PRICES, _COUNT))
         return cls(named, columns) if is_export and "type" not in (*columns, *names) else None
 
     def text(self, name: str) -> str:
@@ -152,8 +152,8 @@ def ledger_view(
         "paid": amount,
         "worth": worth,
     }
-    named = ", ".join(f"{expression} AS ledger_{name}" for name, expression in words.items())
-    _keep_view(connection, _WORDS, f"SELECT {named}{export_columns} FROM {table}")
+    word_columns = ", ".join(f"{expression} AS ledger_{name}" for name, expression in words.items())
+    _keep_view(connection, _WORDS, f"SELECT {word_columns}{export_columns} FROM {table}")
     places, price_places, odd = _most_places(connection)
     _keep_view(
         connection,
@@ -167,16 +167,16 @@ def ledger_view(
     )
     decimals = _Numbers(places + worth_places, price_places)
     joined, has_odd_parts = _keep_parts(connection, decimals, worth_places, odd=bool(odd))
-    repeated, again = _keep_repeated(connection)
+    repeated, repeat_mark = _keep_repeated(connection)
     raw_columns = dict(zip(numbers, ("ledger_unit", "ledger_dollars", "ledger_other", "ledger_paid"), strict=True))
     raw_columns |= {"part_unit": "odd_units", "part_amount": "odd_charged"} if has_odd_parts else {}
     raw = ", ".join(f"'{name}': {column}" for name, column in raw_columns.items())
-    further = [f"own{number} AS {_kept(name)}" for number, name in enumerate(export.columns)]
+    kept_columns = [f"own{number} AS {_kept(name)}" for number, name in enumerate(export.columns)]
     entry = _entry(decimals, parts=bool(joined), but="odd_request IS NULL" if has_odd_parts else "TRUE")
     return f"""
-        SELECT '{LEDGER}' AS type, ledger_model AS model, {", ".join(further)},
+        SELECT '{LEDGER}' AS type, ledger_model AS model, {", ".join(kept_columns)},
             {", ".join(ROW_COLUMNS)}, ledger_sku, ledger_currency, ledger_price, entry AS ledger_entry,
-            {again} AS ledger_again,
+            {repeat_mark} AS ledger_again,
             CASE WHEN entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
             CASE WHEN entry IS NOT NULL THEN CAST(ledger_unit AS DECIMAL(38,{places})) END AS ledger_units,
             CASE WHEN entry IS NOT NULL THEN CAST(ledger_paid AS DECIMAL(38,{places})) END AS ledger_amount
@@ -294,8 +294,8 @@ def _keep_parts(
     A further part of a charge has an amount, but no units; all rows of its request, SKU and price, except refunds, are
     one charge. `odd`: True if the engine cannot add the numbers of some row.
     """
-    further = "ledger_request IS NOT NULL AND TRY_CAST(ledger_unit AS DOUBLE) = 0 AND ledger_paid LIKE '-%'"
-    if not connection.execute(f"SELECT 1 FROM {_WORDS} WHERE {further} LIMIT 1").fetchall():
+    is_further = "ledger_request IS NOT NULL AND TRY_CAST(ledger_unit AS DOUBLE) = 0 AND ledger_paid LIKE '-%'"
+    if not connection.execute(f"SELECT 1 FROM {_WORDS} WHERE {is_further} LIMIT 1").fetchall():
         return "", False
     inner = f"FROM {_ROWS} WHERE is_regular AND ledger_request IS NOT NULL AND NOT ({_IS_CREDIT})"
     same = "ledger_request, ledger_sku, whole_rate"
@@ -309,21 +309,21 @@ def _keep_parts(
         f" LEFT JOIN {_PARTS} ON part_request = ledger_request AND part_sku = ledger_sku AND part_rate = whole_rate"
     )
     # The engine adds no row of a charge if it cannot add one of them; most exports have no such charge.
-    long = whole.difference("part_units", "part_charged")
-    query = f"SELECT 1 FROM (SELECT *, part_rate AS whole_rate FROM {_PARTS}) WHERE {long} IS NULL"
+    difference = whole.difference("part_units", "part_charged")
+    query = f"SELECT 1 FROM (SELECT *, part_rate AS whole_rate FROM {_PARTS}) WHERE {difference} IS NULL"
     odd = odd or bool(connection.execute(query).fetchone())
     query = f"""
         SELECT ledger_request, ledger_sku, ledger_price, ledger_unit, ledger_paid, ledger_worth FROM {_WORDS}
-        WHERE (ledger_request, ledger_sku) IN (SELECT (ledger_request, ledger_sku) FROM {_WORDS} WHERE {further})
+        WHERE (ledger_request, ledger_sku) IN (SELECT (ledger_request, ledger_sku) FROM {_WORDS} WHERE {is_further})
         AND (ledger_request, ledger_sku) IN (
             SELECT (ledger_request, ledger_sku) FROM {_ROWS}{joined} WHERE {_entry(whole, parts=True)} IS NULL)"""
     odd_rows = connection.execute(query).fetchall() if odd else []
     if not odd_rows:
         return joined, False
     names = ("odd_request", "odd_sku", "odd_price", "odd_units", "odd_charged")
-    added = [dict(zip(names, sums, strict=True)) for sums in _added(odd_rows, worth_places)]
+    sums_of_charges = [dict(zip(names, sums, strict=True)) for sums in _added(odd_rows, worth_places)]
     texts = pyarrow.schema([(name, pyarrow.string()) for name in names])
-    connection.register("given_parts", pyarrow.Table.from_pylist(added, texts))
+    connection.register("given_parts", pyarrow.Table.from_pylist(sums_of_charges, texts))
     connection.execute(f"CREATE OR REPLACE TABLE {_ODD_PARTS} AS FROM given_parts")
     connection.unregister("given_parts")
     joined += (
@@ -398,9 +398,9 @@ _LONGEST = 60
 def are_pages(file: str) -> bool:
     """Return True if a JSON file holds pages or lists of ledger rows, and not one usage per line."""
     try:
-        with _opened(file) as opened:
-            first = next(json_rows(opened), None)
-            return opened.tell() > 0 if first is None else "sku" in first and any(name in first for name in PRICES)
+        with _opened(file) as stream:
+            row = next(json_rows(stream), None)
+            return stream.tell() > 0 if row is None else "sku" in row and any(name in row for name in PRICES)
     except (LedgerError, UnicodeDecodeError, OSError):
         return False  # the reader of usage says what is wrong with it
 
@@ -410,18 +410,18 @@ def pages_to_parquet(files: Iterable[str], folder: Path) -> list[str]:
 
     Raises `SimulationError` with the file and the line.
     """
-    written = [_write(_table([]), folder, "pages")]
+    paths = [_write(_table([]), folder, "pages")]
     for number, file in enumerate(files):
         try:
-            with _opened(file) as opened:
-                rows = map(_flat, json_rows(opened))
+            with _opened(file) as stream:
+                rows = map(_flat, json_rows(stream))
                 while batch := list(islice(rows, _BATCH)):
-                    written.append(_write(_table(batch), folder, f"pages-{number}-{len(written)}"))
+                    paths.append(_write(_table(batch), folder, f"pages-{number}-{len(paths)}"))
         except (LedgerError, OSError, EOFError) as error:
             raise SimulationError(f"{file}: {error}") from None
         except UnicodeDecodeError:
             raise SimulationError(f"{file}: is not UTF-8") from None
-    return written
+    return paths
 
 
 def _opened(file: str) -> TextIO:

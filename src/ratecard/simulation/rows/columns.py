@@ -204,7 +204,9 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
     conditions = dict.fromkeys(name for card_meters in meters for name in card_meters.condition if name in listed)
     if not (counted or conditions):
         return LAYOUTS
-    stated = tuple(_condition(name, [card_meters.condition.get(name) for card_meters in meters]) for name in conditions)
+    condition_columns = tuple(
+        _condition(name, [card_meters.condition.get(name) for card_meters in meters]) for name in conditions
+    )
     buckets = _buckets(meters, counts)
     # The columns of `usage` are read if the table has one of them, or if it has no counts by bucket.
     of_usage = _TOKENS if not buckets.counted or any(column.name in listed for column in _TOKENS) else ()
@@ -215,8 +217,10 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
             layout = layout._replace(quantities=(*of_usage, *counts), optional=layout.optional + optional)
             layout = layout._replace(buckets=buckets)
         if type_ != "video":  # a quote of a video has only its own fields
-            further = metered[_MOST_METERS:]
-            layout = layout._replace(attributes=layout.attributes + stated + further, counts=metered[:_MOST_METERS])
+            further_counts = metered[_MOST_METERS:]
+            layout = layout._replace(
+                attributes=layout.attributes + condition_columns + further_counts, counts=metered[:_MOST_METERS]
+            )
         layouts[type_] = layout
     return layouts
 
@@ -239,8 +243,8 @@ def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets
     }
     if not all(name in known for name in BUCKETS):
         return _BUCKETS._replace(unlike=tuple(column.name for column in counts))
-    alike = {column.path[-1]: column for column in counts if column.path[-1] in known}
-    names = (*BUCKETS, *(name for name in known if name in alike and name not in BUCKETS))
+    known_columns = {column.path[-1]: column for column in counts if column.path[-1] in known}
+    names = (*BUCKETS, *(name for name in known if name in known_columns and name not in BUCKETS))
     overlaps = []
     for one, other in combinations(names, 2):
         if known[one].overlaps(known[other]):
@@ -250,8 +254,8 @@ def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets
         names,
         {name: tuple(outer for outer in names if known[name].within(known[outer])) for name in names},
         tuple(overlaps),
-        tuple(alike),
-        tuple(column.name for column in counts if column.path[-1] not in alike),
+        tuple(known_columns),
+        tuple(column.name for column in counts if column.path[-1] not in known_columns),
     )
 
 

@@ -164,8 +164,8 @@ class _Table:
                     self._refuse(leaf, names)
 
     def _refuse(self, name: str, known: Iterable[str]) -> None:
-        near = did_you_mean(name, known, slip=True)
-        raise SimulationError(f"{name}: {NO_PRICE}.{near} Leave the column out, if it has none")
+        hint = did_you_mean(name, known, slip=True)
+        raise SimulationError(f"{name}: {NO_PRICE}.{hint} Leave the column out, if it has none")
 
     def _ways(self, paths: Iterable[Way]) -> Iterator[Way]:
         """Yield every path to a count: in a column of objects, or, if a prefix marks counts, as a column."""

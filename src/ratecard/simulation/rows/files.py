@@ -52,8 +52,8 @@ class Source:
     def of(cls, stamps: Stamps) -> "Source":
         """Return the source that consists of these files."""
         places = {file if is_remote(file) else os.path.abspath(file): stamp for file, stamp in stamps.items()}  # noqa: PTH100
-        written = "\n".join(repr((place, *stamp)) for place, stamp in sorted(places.items()))
-        fingerprint = sha256(written.encode()).hexdigest()[:_DIGITS] if stamps else ""
+        text = "\n".join(repr((place, *stamp)) for place, stamp in sorted(places.items()))
+        fingerprint = sha256(text.encode()).hexdigest()[:_DIGITS] if stamps else ""
         return cls(len(stamps), sum(stamp.bytes for stamp in stamps.values()), fingerprint)
 
 
@@ -83,10 +83,10 @@ def local_stamps(files: Iterable[str]) -> dict[str, Stamp]:
     stamps = {}
     for file in files:
         try:
-            seen = os.stat(file)  # noqa: PTH116 (of a name as it is given)
+            status = os.stat(file)  # noqa: PTH116 (of a name as it is given)
         except OSError:
             continue
-        stamps[file] = Stamp(seen.st_size, str(seen.st_mtime_ns), f"{seen.st_dev}:{seen.st_ino}")
+        stamps[file] = Stamp(status.st_size, str(status.st_mtime_ns), f"{status.st_dev}:{status.st_ino}")
     return stamps
 
 

@@ -58,9 +58,9 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named
 
     `named`: a further option of the reader.
     """
-    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    files_by_heading: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for file in files:
-        alike.setdefault(_heading(connection, file), []).append(file)
+        files_by_heading.setdefault(_heading(connection, file), []).append(file)
     return " UNION ALL BY NAME ".join(
         _READ.format(
             files=", ".join(DuckDbSql.literal(pattern_escaped(file)) for file in files_alike),
@@ -68,7 +68,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named
             delimiter=DuckDbSql.literal(delimiter),
             named=named,
         )
-        for (delimiter, names), files_alike in alike.items()
+        for (delimiter, names), files_alike in files_by_heading.items()
     )
 
 
@@ -162,8 +162,8 @@ def _opened(
         connection.execute(f"CREATE OR REPLACE VIEW responses AS {view}")
         declared, table = _described(connection, "responses"), "responses"
     if export := Export.of(tuple(declared), names):
-        when, table, sql = export.named["timestamp"], LEDGER, DuckDbSql()
-        day = sql.day(sql.quoted(when), column_type(declared[when])[0])
+        timestamp, table, sql = export.named["timestamp"], LEDGER, DuckDbSql()
+        day = sql.day(sql.quoted(timestamp), column_type(declared[timestamp])[0])
         view = ledger_view(connection, export, "usage", day, limits)
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
     elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
@@ -178,12 +178,12 @@ def _opened(
         if kind == "MAP":
             fields = f"SELECT DISTINCT unnest(map_keys({outer})) AS name FROM {table} ORDER BY name"
         with readable():
-            named = [str(name) for name, *_ in connection.execute(fields).fetchall()]
+            counts = [str(name) for name, *_ in connection.execute(fields).fetchall()]
         value = "map_extract_value({}, {})" if kind == "MAP" else "{}[{}]"
-        parts = {name: value.format(outer, DuckDbSql.literal(name)) for name in named}
-        flat = _with_counts(outer, parts, declared, f"SELECT * FROM {table}")
+        parts = {name: value.format(outer, DuckDbSql.literal(name)) for name in counts}
+        query = _with_counts(outer, parts, declared, f"SELECT * FROM {table}")
         table = f"flat_{outer}"
-        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {flat}")
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {query}")
     declared = _described(connection, table)
     types = {name: column_type(type_) for name, type_ in declared.items()}
     known = checked_usage(types, declared, names, layouts_of)._replace(table=table)
@@ -199,10 +199,10 @@ def _opened(
 def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
     """Return a query that has each count in the column `outer` as a column of its own."""
     columns = {f"{outer}.{name}": expression for name, expression in parts.items()}
-    if twice := next((name for name in columns if name in names), None):
-        raise SimulationError(f"the usage has '{twice}' as a column, and within the column '{outer}'. Give it once")
-    named = (f"{expression} AS {DuckDbSql().quoted(name)}" for name, expression in columns.items())
-    return f"SELECT {', '.join((f'* EXCLUDE ({outer})', *named))} FROM ({query})"
+    if duplicate := next((name for name in columns if name in names), None):
+        raise SimulationError(f"the usage has '{duplicate}' as a column, and within the column '{outer}'. Give it once")
+    count_columns = (f"{expression} AS {DuckDbSql().quoted(name)}" for name, expression in columns.items())
+    return f"SELECT {', '.join((f'* EXCLUDE ({outer})', *count_columns))} FROM ({query})"
 
 
 def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
@@ -223,15 +223,15 @@ def checked_usage(
     """Return a table as a usage with its known columns, each of an allowed type. Raises `SimulationError`."""
     for name, column in names.items():
         if column not in found:
-            near = did_you_mean(column, found)
-            raise SimulationError(f"the usage has no column '{column}' (for {name}).{near} It has: {', '.join(found)}")
+            hint = did_you_mean(column, found)
+            raise SimulationError(f"the usage has no column '{column}' (for {name}).{hint} It has: {', '.join(found)}")
     if reserved := next((name for name in found if name.casefold() in RESERVED_COLUMNS), None):
         raise SimulationError(f"the usage has a column '{reserved}', a name that a simulation uses itself. Rename it")
     columns = {name: name for name in found} | dict(names)
     if "type" not in columns and "model" not in columns:
         words = "and none 'model', whose type a row without one has"
-        near = next(filter(None, (did_you_mean(name, found) for name in ("type", "model"))), "")
-        words = f"{words}.{near} It has: {', '.join(found)}. Name one: --map type=COLUMN or --map model=COLUMN"
+        hint = next(filter(None, (did_you_mean(name, found) for name in ("type", "model"))), "")
+        words = f"{words}.{hint} It has: {', '.join(found)}. Name one: --map type=COLUMN or --map model=COLUMN"
         raise SimulationError(f"the usage has no column 'type', {words}")
     layouts = layouts_of(columns)
     kinds = {name: column.kind for name, column in USAGE_COLUMNS.items()}
@@ -328,11 +328,11 @@ def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
 
 def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer: str) -> list[str]:
     """Return every name in the objects `outer` of JSON lines. Raises `SimulationError` where one is not an object."""
-    place = f"FROM (SELECT json_extract(json, '$.{outer}') AS given FROM read_ndjson_objects({_listed(files)}))"
-    odd = f"SELECT given {place} WHERE json_type(given) NOT IN ('OBJECT', 'NULL') LIMIT 1"
-    if types := connection.execute(odd).fetchall():
+    source = f"FROM (SELECT json_extract(json, '$.{outer}') AS given FROM read_ndjson_objects({_listed(files)}))"
+    odd_rows = f"SELECT given {source} WHERE json_type(given) NOT IN ('OBJECT', 'NULL') LIMIT 1"
+    if types := connection.execute(odd_rows).fetchall():
         raise SimulationError(f"'{outer}' is {types[0][0]} in some line, and must be an object of counts")
-    names = f"SELECT DISTINCT unnest(json_keys(given)) AS name {place} WHERE json_type(given) = 'OBJECT' ORDER BY name"
+    names = f"SELECT DISTINCT unnest(json_keys(given)) AS name {source} WHERE json_type(given) = 'OBJECT' ORDER BY name"
     return [name for (name,) in connection.execute(names).fetchall()]
 
 
@@ -348,11 +348,11 @@ def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
 
 def _lines(files: Sequence[str]) -> int | None:
     """Return about how many lines files have, estimated from the length of the first lines; None if it is unknown."""
-    first = Path(files[0])
-    if is_remote(files[0]) or first.suffix in (".gz", ".zst"):
+    first_file = Path(files[0])
+    if is_remote(files[0]) or first_file.suffix in (".gz", ".zst"):
         return None
-    with first.open("rb") as opened:
-        beginning = opened.read(_BEGINNING)
+    with first_file.open("rb") as stream:
+        beginning = stream.read(_BEGINNING)
     total = sum(stamp.bytes for stamp in local_stamps(files).values())
     return total * beginning.count(b"\n") // max(len(beginning), 1)
 

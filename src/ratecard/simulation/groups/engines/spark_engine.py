@@ -58,14 +58,14 @@ class SparkUsage(OpenUsage):
         """Yield each grouping that has rows, with the table of its groups."""
         within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
         # Only this query shows if some row has no type; otherwise the types are read as they are.
-        typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, self.dialect)
-        present = dict(self.ask(typed.parts()))
-        sql = RollUpSql(self.known._replace(untyped=any(present.values())), plan, self.dialect)
-        groupings = [grouping for grouping in sql.groupings() if grouping.name in present]
+        typed_sql = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, self.dialect)
+        parts = dict(self.ask(typed_sql.parts()))
+        sql = RollUpSql(self.known._replace(untyped=any(parts.values())), plan, self.dialect)
+        groupings = [grouping for grouping in sql.groupings() if grouping.name in parts]
         share, jobs = (READ - OPENED - 1) / max(len(groupings), 1), Jobs(self.session)
         for number, grouping in enumerate(groupings):
-            begun = OPENED + 1 + share * number
-            within(progress, begun, begun + share)(f"Reading usage: {grouping.name}", jobs)
+            start = OPENED + 1 + share * number
+            within(progress, start, start + share)(f"Reading usage: {grouping.name}", jobs)
             yield grouping, self._brought(grouping.query)
 
     def _brought(self, query: str) -> str:
@@ -105,20 +105,20 @@ def _persisted(groups: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
 @contextmanager
 def _raising_its_own(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Iterator[pyarrow.RecordBatch]]:
     """Give batches for a reader that turns their errors into text; raise the original error instead."""
-    raised: list[Exception] = []
+    errors: list[Exception] = []
 
     def read() -> Iterator[pyarrow.RecordBatch]:
         try:
             yield from batches
         except Exception as error:
-            raised.append(error)
+            errors.append(error)
             raise
 
     try:
         yield read()
     except duckdb.Error:
-        if raised:
-            raise raised[0] from None
+        if errors:
+            raise errors[0] from None
         raise
 
 
@@ -142,25 +142,25 @@ def open_usage(
     workspace.make_room()
     with ExitStack() as stack:
         progress("Reading usage: columns", None)
-        named: Stamps = {}
+        early_stamps: Stamps = {}
         if is_spark_frame(usage):
             if master:
                 raise SimulationError(f"a Spark frame has a session of its own; leave out the master {master}")
             frame, session = usage, proven(usage.sparkSession)
         else:
             session = stack.enter_context(spark_session(master))
-            named = named_stamps(usage)
+            early_stamps = named_stamps(usage)
             frame = read(session, usage)
         with failures(UNREADABLE):
             files = sorted(set(frame.inputFiles()))
         look = partial(stamps, session, files)
-        seen = look()
-        if not is_spark_frame(usage) and seen.keys() - named.keys():
+        listed_stamps = look()
+        if not is_spark_frame(usage) and listed_stamps.keys() - early_stamps.keys():
             # Files may have been replaced before their stamps were taken, so the columns are read again.
             frame = read(session, usage)
         if not is_spark_frame(usage):
-            partition(session, sum(stamp.bytes for stamp in seen.values()))
-        before = {**seen, **{file: stamp for file, stamp in named.items() if file in seen}}
+            partition(session, sum(stamp.bytes for stamp in listed_stamps.values()))
+        before = {**listed_stamps, **{file: stamp for file, stamp in early_stamps.items() if file in listed_stamps}}
         stack.enter_context(unchanged(before, look))
         if by_file:
             places = {file: place for file in files if (place := place_of(file)) in before}
@@ -216,11 +216,11 @@ def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[
     def partitions(frame: "DataFrame") -> Any:
         return frame._jdf.toArrowBatchRdd().toJavaRDD()
 
-    pieces, enough = partitions(frame), size // ROWS_AT_ONCE + 1
+    pieces, part_count = partitions(frame), size // ROWS_AT_ONCE + 1
     if size > MOST_PARTITION_ROWS * pieces.getNumPartitions():
-        pieces = partitions(frame.repartition(enough))
-    elif enough < pieces.getNumPartitions():  # each partition is a job, which takes a while to start
-        pieces = pieces.coalesce(enough)
+        pieces = partitions(frame.repartition(part_count))
+    elif part_count < pieces.getNumPartitions():  # each partition is a job, which takes a while to start
+        pieces = pieces.coalesce(part_count)
     pieces = RDD(pieces, frame.sparkSession.sparkContext, NoOpSerializer())
     for batch in pieces.toLocalIterator(prefetchPartitions=True):
         yield pyarrow.ipc.read_record_batch(pyarrow.py_buffer(batch), schema)

@@ -82,7 +82,7 @@ def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
 
 def _stored(session: "SparkSession", files: Sequence[str]) -> Mapping[str, Stamp]:
     """Return the stamps of files in a storage, with the ETag if the storage has one; each folder is listed once."""
-    jvm, wanted, stamps = getattr(session, "_jvm", None), set(files), dict[str, Stamp]()
+    jvm, names, stamps = getattr(session, "_jvm", None), set(files), dict[str, Stamp]()
     if jvm is None:  # Spark Connect: the metadata of its `binaryFile` source, without the contents of files
         frame = session.read.format("binaryFile").load([_escaped(unquote(file)) for file in files])
         with failures(UNREADABLE):
@@ -95,7 +95,7 @@ def _stored(session: "SparkSession", files: Sequence[str]) -> Mapping[str, Stamp
             if not path.getFileSystem(configuration).exists(path):
                 continue
             for status in path.getFileSystem(configuration).listStatus(path):
-                if (place := status.getPath().toUri().toString()) in wanted:
+                if (place := status.getPath().toUri().toString()) in names:
                     stamps[place] = Stamp(status.getLen(), str(status.getModificationTime()), _etag(status))
     return stamps
 
@@ -188,11 +188,11 @@ def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None 
         if getattr(session, "_jvm", None) is None:
             _save(session.createDataFrame(rows.read_all()).coalesce(1), place, kind, "errorifexists")
             return
-        with _appearing(session, place) as new:
+        with _appearing(session, place) as folder:
             for batch in rows:
-                _save(session.createDataFrame(pyarrow.Table.from_batches([batch])).coalesce(1), new, kind, "append")
+                _save(session.createDataFrame(pyarrow.Table.from_batches([batch])).coalesce(1), folder, kind, "append")
             # Without rows, the columns are still written.
-            _save(session.createDataFrame(rows.schema.empty_table()).coalesce(1), new, kind, "ignore")
+            _save(session.createDataFrame(rows.schema.empty_table()).coalesce(1), folder, kind, "ignore")
 
 
 @contextmanager
@@ -200,13 +200,13 @@ def _appearing(session: "SparkSession", place: str) -> Iterator[str]:
     """Give a temporary folder beside a place, which is renamed to that place at the end, or removed after a failure."""
     storage, path = _stored_at(session, place)
     jvm: Any = session._jvm
-    new = jvm.org.apache.hadoop.fs.Path(path.getParent(), f".{path.getName()}.{os.getpid()}.new")
+    temporary = jvm.org.apache.hadoop.fs.Path(path.getParent(), f".{path.getName()}.{os.getpid()}.new")
     try:
-        yield str(new.toString())
-        if storage.exists(path) or not storage.rename(new, path):
+        yield str(temporary.toString())
+        if storage.exists(path) or not storage.rename(temporary, path):
             raise SimulationError(f"{place} cannot be written: {_THERE}")
     finally:
-        storage.delete(new, True)
+        storage.delete(temporary, True)
 
 
 def _stored_at(session: "SparkSession", place: str) -> tuple[Any, Any]:

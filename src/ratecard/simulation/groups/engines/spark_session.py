@@ -274,18 +274,18 @@ def _launched(*, alone: bool) -> Any:
     from pyspark import java_gateway
 
     launch: Any = java_gateway.launch_gateway
-    reading, writing = os.pipe()
+    read_end, write_end = os.pipe()
     # Spark looks in the environment last, after all other settings; and only in the environment of this process.
     is_set = alone or _MEMORY_OF_DRIVER in os.environ
     try:
         if not is_set:
             os.environ[_MEMORY_OF_DRIVER] = _DRIVER_MEMORY
-        return launch(popen_kwargs={"stderr": writing})
+        return launch(popen_kwargs={"stderr": write_end})
     finally:
         if not is_set:
             del os.environ[_MEMORY_OF_DRIVER]
-        os.close(writing)
-        _LOG.follow(os.fdopen(reading, "rb"))
+        os.close(write_end)
+        _LOG.follow(os.fdopen(read_end, "rb"))
 
 
 def _quieten() -> None:

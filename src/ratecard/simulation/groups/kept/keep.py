@@ -74,40 +74,42 @@ def keep(
 
     `made` is the manifest without files and packs; `before` is the manifest until now, if its groups stay.
     """
-    dropped = {before.files[file].share for file in (*changes.changed, *changes.gone)} if before else set()
-    old = list(before.packs) if before else []
+    dropped_shares = {before.files[file].share for file in (*changes.changed, *changes.gone)} if before else set()
+    old_packs = list(before.packs) if before else []
     folder = place.folder
     # Packs with a share that is dropped are written again; small packs are too, so that there are only a few.
-    merged = [pack for pack in old if dropped & set(pack.shares)]
-    groups = written.groups + sum(pack.groups for pack in merged)
-    for pack in sorted((pack for pack in old if pack not in merged), key=lambda pack: pack.groups):
+    merged_packs = [pack for pack in old_packs if dropped_shares & set(pack.shares)]
+    groups = written.groups + sum(pack.groups for pack in merged_packs)
+    for pack in sorted((pack for pack in old_packs if pack not in merged_packs), key=lambda pack: pack.groups):
         if pack.groups <= groups:
-            merged.append(pack)
+            merged_packs.append(pack)
             groups += pack.groups
-    staying = [pack for pack in old if pack not in merged]
-    names = {pack.name for pack in old} | {path.name.removesuffix(BEING_WRITTEN) for path in (folder / PACKS).glob("*")}
+    staying_packs = [pack for pack in old_packs if pack not in merged_packs]
+    names = {pack.name for pack in old_packs} | {
+        path.name.removesuffix(BEING_WRITTEN) for path in (folder / PACKS).glob("*")
+    }
     name = place.new_name(names)
-    new, text = folder / PACKS / f"{name}{BEING_WRITTEN}", folder / f".{MANIFEST}{BEING_WRITTEN}"
-    new.mkdir(parents=True)
+    new_folder, manifest_file = folder / PACKS / f"{name}{BEING_WRITTEN}", folder / f".{MANIFEST}{BEING_WRITTEN}"
+    new_folder.mkdir(parents=True)
     files = {file: before.files[file] for file in changes.same} if before else {}
     files |= written.files
     try:
         sources = dict[str, list[PackedPart]]()
         if before:
-            read = before.model_copy(update={"packs": tuple(merged)})
-            place.need(read)
-            sources = packed(place, read)
-        pack = written.pack(folder, new, name, sources, dropped)
-        packs = (*staying, pack) if pack.groups else tuple(staying)
+            merged_manifest = before.model_copy(update={"packs": tuple(merged_packs)})
+            place.need(merged_manifest)
+            sources = packed(place, merged_manifest)
+        pack = written.pack(folder, new_folder, name, sources, dropped_shares)
+        packs = (*staying_packs, pack) if pack.groups else tuple(staying_packs)
         manifest = made.model_copy(update={"files": dict(sorted(files.items())), "packs": packs})
-        text.write_text(manifest.text(), encoding="utf-8")
-        to_disk([text, *new.iterdir(), new])
-        new.rename(folder / PACKS / name)
+        manifest_file.write_text(manifest.text(), encoding="utf-8")
+        to_disk([manifest_file, *new_folder.iterdir(), new_folder])
+        new_folder.rename(folder / PACKS / name)
         to_disk([folder / PACKS])
-        text.replace(folder / MANIFEST)
+        manifest_file.replace(folder / MANIFEST)
     except BaseException as error:
-        text.unlink(missing_ok=True)
-        for path in (new, folder / PACKS / name):
+        manifest_file.unlink(missing_ok=True)
+        for path in (new_folder, folder / PACKS / name):
             shutil.rmtree(path, ignore_errors=True)
         if isinstance(error, (OSError, duckdb.Error)):
             # The name of the error replaces the message of the engine, which is meant for machines.
@@ -126,11 +128,11 @@ def keep(
 def to_disk(places: Collection[Path]) -> None:
     """Flush what was written to the disk, before the next step relies on it."""
     for place in places:
-        opened = os.open(place, os.O_RDONLY)
+        descriptor = os.open(place, os.O_RDONLY)
         try:
-            os.fsync(opened)
+            os.fsync(descriptor)
         finally:
-            os.close(opened)
+            os.close(descriptor)
 
 
 class Written:
@@ -148,10 +150,11 @@ class Written:
         """Group the rows of the files; the last key of the plan is the file."""
         rows = dict.fromkeys(self._stamps, 0)
         with self._workspace.another() as connection:
-            listed = [list(self._shares), list(self._shares.values())]
+            share_columns = [list(self._shares), list(self._shares.values())]
             shares = self._workspace.new_table("shares")
             connection.execute(
-                f"CREATE TABLE {shares} AS SELECT unnest(?::VARCHAR[]) AS file, unnest(?::BIGINT[]) AS share", listed
+                f"CREATE TABLE {shares} AS SELECT unnest(?::VARCHAR[]) AS file, unnest(?::BIGINT[]) AS share",
+                share_columns,
             )
             for grouping, groups in opened.groups(plan, progress):
                 table = self._workspace.new_table("kept")
@@ -190,13 +193,13 @@ class Written:
         """Write and return a pack of these and merged groups, without dropped shares, by day; and each shape once."""
         parts: dict[str, PackedPart] = {}
         shares, groups = set[int](), 0
-        without = f" WHERE {SHARE} NOT IN ({', '.join(map(str, sorted(dropped)))})" if dropped else ""
+        where = f" WHERE {SHARE} NOT IN ({', '.join(map(str, sorted(dropped)))})" if dropped else ""
         for part in dict.fromkeys((*self._tables, *merged)):
             queries = [f"SELECT * FROM {self._tables[part]}"] if part in self._tables else []
             if files := merged.get(part):
-                kept, shapes = [pair.groups for pair in files], [pair.shapes for pair in files]
-                joined = f"({rows_in(folder, kept)}) JOIN ({rows_in(folder, shapes)})"
-                queries.append(f"SELECT * EXCLUDE ({SHAPE}) FROM {joined} USING ({SHAPE}){without}")
+                group_files, shapes = [pair.groups for pair in files], [pair.shapes for pair in files]
+                joined = f"({rows_in(folder, group_files)}) JOIN ({rows_in(folder, shapes)})"
+                queries.append(f"SELECT * EXCLUDE ({SHAPE}) FROM {joined} USING ({SHAPE}){where}")
             with self._workspace.another() as connection:
                 connection.execute("SET preserve_insertion_order = true")
                 rows_of_share = _write(connection, " UNION ALL BY NAME ".join(queries), _files_of(place, part))

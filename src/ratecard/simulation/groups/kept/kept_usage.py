@@ -112,8 +112,8 @@ class KeptSql(RollUpSql):
         if (kept.thresholds, kept.lacking) == (needs.thresholds, dict(needs.lacking)):
             return PREDICATES
         tiers = len(kept.thresholds) + 1
-        above = (f"{PREDICATES} % {tiers} > {kept.thresholds.index(edge)}" for edge in needs.thresholds)
-        terms, by_type = [f"CAST({condition} AS INTEGER)" for condition in above], {}
+        conditions = (f"{PREDICATES} % {tiers} > {kept.thresholds.index(edge)}" for edge in needs.thresholds)
+        terms, by_type = [f"CAST({condition} AS INTEGER)" for condition in conditions], {}
         for type_ in counted:
             used = (
                 f"({PREDICATES} // {tiers} >> {kept.lacking[type_].index(bucket)} & 1) * {needs.weight(type_, bucket)}"

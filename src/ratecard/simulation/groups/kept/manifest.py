@@ -75,11 +75,11 @@ class Distinguished(_Part):
         cuts = (cut for cut in asked.cuts if cut not in (self.cuts or (0,)))
         yield from (f"prices that change at {cut // 3600:02}:{cut // 60 % 60:02} UTC" for cut in cuts)
         # Parameters follow a colon, unless the names of models have colons.
-        colons = [any(":" in name for name in types) for types in (self.types, asked.types)]
+        have_colons = [any(":" in name for name in types) for types in (self.types, asked.types)]
         for name in sorted({name for names in models.values() for name in names if name is not None}):
             beginnings = (name[:at] for at in range(1, len(name) + 1) if name[at : at + 1] in (":", ""))
-            other = any(self.types.get(beginning) != asked.types.get(beginning) for beginning in beginnings)
-            if other or (":" in name and colons[0] != colons[1]):
+            differs = any(self.types.get(beginning) != asked.types.get(beginning) for beginning in beginnings)
+            if differs or (":" in name and have_colons[0] != have_colons[1]):
                 yield f"the type of {name}, which some rows do not say"
 
     def finer(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
@@ -90,9 +90,9 @@ class Distinguished(_Part):
         self, other: "Distinguished", models: Mapping[str | None, set[str | None]]
     ) -> Iterator[str]:
         """Yield in words the quantities and counts by meter of a model that are summed here, but not by the other."""
-        every = {name for names in models.values() for name in names}
+        all_models = {name for names in models.values() for name in names}
         for part, named in other.summed.items():
-            summed, (words, part_models) = self.summed.get(part), (part, every)
+            summed, (words, part_models) = self.summed.get(part), (part, all_models)
             if part in self.layouts:
                 words, part_models = "the quantities", models.get(part, set())
             for model in sorted(name for name in part_models if name is not None):
@@ -204,8 +204,8 @@ class Manifest(_Part):
             return manifest
         except (ValidationError, ValueError) as error:
             faults = error.errors() if isinstance(error, ValidationError) else []
-            if other := [echo(str(fault["input"])) for fault in faults if fault["loc"] == ("format",)]:
-                words = f"has format {other[0]}, and this release of ratecard reads {_FORMAT}"
+            if formats := [echo(str(fault["input"])) for fault in faults if fault["loc"] == ("format",)]:
+                words = f"has format {formats[0]}, and this release of ratecard reads {_FORMAT}"
                 raise SimulationError(f"{place} {words}. Make the roll-up again in another folder") from None
             first = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}".removeprefix(": ") for fault in faults[:1]]
             raise not_a_manifest(place, "".join(first) or error) from None

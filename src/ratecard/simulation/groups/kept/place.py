@@ -76,8 +76,8 @@ class KeptPlace:
         """Keep other runs out. Raises `SimulationError` where one is at work."""
         with self._asking("written"):
             self.folder.mkdir(parents=True, exist_ok=True)
-            opened = (self.folder / _LOCK).open("wb")
-        with opened as lock:
+            lock_file = (self.folder / _LOCK).open("wb")
+        with lock_file as lock:
             if fcntl:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -81,8 +81,8 @@ class Stored(KeptPlace):
     def is_whole(self, kept: Manifest) -> bool:
         """Return True if all objects that a manifest names are here, each of its size."""
         with self._asking("read"):
-            there = {meta["path"]: meta["size"] for meta in self._listed(PACKS)}
-            return all(there.get(file.name) == file.bytes for pack in kept.packs for file in pack.files)
+            sizes = {meta["path"]: meta["size"] for meta in self._listed(PACKS)}
+            return all(sizes.get(file.name) == file.bytes for pack in kept.packs for file in pack.files)
 
     def manifest(self) -> Manifest:
         """Return the manifest. Raises `SimulationError` for a file that is not the manifest of a roll-up."""
@@ -129,20 +129,20 @@ class Stored(KeptPlace):
 
     def publish(self, kept: Manifest) -> None:
         """Put the new files, then the manifest, if it is still the one that was read; then remove what it replaced."""
-        known = _names(self._kept)
+        known_names = _names(self._kept)
         names, text = _names(kept), kept.text().encode()
         with self._asking("written, and is as it was"):
-            _each(lambda name: obstore.put(self._store, name, self.folder / name), names - known)
+            _each(lambda name: obstore.put(self._store, name, self.folder / name), names - known_names)
             # Some storages ignore conditions, so the version is checked here too.
             if self._look()[1] != self._version:
                 raise self._overtaken()
             self._put(text)
         with suppress(*_FAILED):
-            put = obstore.head(self._store, MANIFEST)["last_modified"]
+            put_time = obstore.head(self._store, MANIFEST)["last_modified"]
             packs = {meta["path"]: meta["last_modified"] for meta in self._listed(PACKS)}
             # A run that began before this manifest was put cannot put its own.
-            old = {name for name, when in packs.items() if when < put - _OLD}
-            unused = (known | {name for name in old if _PACKED.fullmatch(name)}) - names
+            old_names = {name for name, changed in packs.items() if changed < put_time - _OLD}
+            unused = (known_names | {name for name in old_names if _PACKED.fullmatch(name)}) - names
             if unused := unused & packs.keys():
                 obstore.delete(self._store, sorted(unused))
 
