@@ -50,7 +50,7 @@ class ListedPrice(NamedTuple):
 
 
 class Dispute(NamedTuple):
-    """A reason why rows are wrong, what they say, and what they should say; None where that is not known."""
+    """A reason why rows are wrong, what they say, and the price that they should have; None if it is unknown."""
 
     reason: str
     entry: BilledRow
@@ -69,7 +69,7 @@ class LedgerPricer(Pricer):
         # Keyed by the version under which rows were billed.
         self._sales: dict[Identity, dict[str, list[SkuSale]]] = {}
         self._clips: dict[Identity, Clips] = {}
-        # Keyed by that version and the one by which they are charged.
+        # Keyed by that version and the version under which they are charged.
         self._charged: dict[tuple[BilledRow, Identity, Identity], Outcome] = {}
         self._same: dict[tuple[Identity, Identity], bool] = {}
         self._structural: dict[tuple[Identity, Identity], str] = {}
@@ -139,7 +139,7 @@ class LedgerPricer(Pricer):
     def _expected(self, shape: UsageShape, entry: BilledRow) -> ListedPrice | None:
         """Return the price per unit that was in effect; None if it is unknown, or depends on what rows do not say.
 
-        Raises `ValueError` for a SKU by which no clip is charged.
+        Raises `ValueError` for a SKU that charges no clip.
         """
         try:
             if shape.moment is None:
@@ -211,7 +211,7 @@ class LedgerPricer(Pricer):
             raise ValueError(f"{was.model.model}: {changes}")
 
     def _versions(self, side: Side, moment: date, entry: BilledRow) -> tuple[ModelInEffect, ModelInEffect]:
-        """Return the version under which a row was billed, and the one by which a side charges it."""
+        """Return the version under which a row was billed, and the version under which a side charges it."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
         name = model_of(billed, entry.model, entry.sku)
         if not name:

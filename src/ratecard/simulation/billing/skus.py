@@ -122,7 +122,7 @@ class Clips:
     def nearest(self, sku: str, billed: Decimal) -> Cell | None:
         """Return the request of a SKU with the price nearest to this amount; None if a measured video decides it.
 
-        Raises `ValueError` for a SKU by which no request is charged.
+        Raises `ValueError` for a SKU that charges no request.
         """
         if self.measured(sku):
             return None

@@ -62,7 +62,7 @@ class Grouping(NamedTuple):
     shape: tuple[str, ...]
     attributes: str
     length: str
-    # The column of the day, or of the first day of its period; empty if groups have none.
+    # The column of the day, or of the first day of its period; empty if groups have no day.
     day: str
     # The column that counts the cuts of the day up to the instant; empty if no price changes within a day.
     slot: str

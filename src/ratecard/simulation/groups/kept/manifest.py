@@ -54,7 +54,7 @@ class Distinguished(_Part):
         )
 
     def missing(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
-        """Yield in words what is asked and these groups do not distinguish; `models`: the models of groups by type."""
+        """Yield in words each difference that is asked for and not kept; `models`: the models of groups by type."""
         for type_, layout in asked.layouts.items():
             kept = self.layouts[type_]
             known = {column.name: column for column in kept.attributes}

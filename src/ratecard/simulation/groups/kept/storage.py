@@ -128,7 +128,7 @@ class Stored(KeptPlace):
                 raise self._overtaken()
 
     def publish(self, kept: Manifest) -> None:
-        """Put the new files, then the manifest, if it is still the one that was read; then remove what it replaced."""
+        """Put the new files, then the manifest, if it is still the one that was read; then remove replaced files."""
         known_names = _names(self._kept)
         names, text = _names(kept), kept.text().encode()
         with self._asking("written, and is as it was"):
