@@ -213,7 +213,7 @@ class RateCard:
         withheld = self.in_force.withheld(chain)
         if not (chain or withheld or later):
             return PriceBook(self._compiler, moment, self.prove)
-        compiler = self._compiler_under(tuple(each.contract for each in chain), withheld, later)
+        compiler = self._compiler_under(tuple(contract.contract for contract in chain), withheld, later)
         return PriceBook(compiler, moment, partial(self._prove_under, chain))
 
     def _made_compiler_under(self, names: Sequence[str], withheld: frozenset[str], later: "Later") -> Compiler:

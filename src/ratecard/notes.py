@@ -96,11 +96,11 @@ def _lonely_tiers(version: Version) -> Iterator[_Noted]:
     """Note each tier in which only one of several buckets has a rate."""
     for charge in version.charges:
         written = list(written_rates(charge))
-        buckets = list(dict.fromkeys(each.bucket for each in written))
-        for edge in dict.fromkeys(each.edge for each in written if each.edge != EVERY_PROMPT):
-            first, *further = (each for each in written if each.edge == edge)
+        buckets = list(dict.fromkeys(rate.bucket for rate in written))
+        for edge in dict.fromkeys(rate.edge for rate in written if rate.edge != EVERY_PROMPT):
+            first, *further = (rate for rate in written if rate.edge == edge)
             others = [bucket for bucket in buckets if bucket != first.bucket]
-            if others and all(each.bucket == first.bucket for each in further):
+            if others and all(rate.bucket == first.bucket for rate in further):
                 words = f"only {first.bucket} has a rate {_tier(edge)}: {', '.join(others)} cost there what they cost"
                 yield first.rate.source, f"{words} below. Write their rates too, if they differ"
 
@@ -157,7 +157,7 @@ class _Applying:
         self._values = version.conditions
         sold_not = version.not_sold or () if isinstance(version, MeteredVersion) else ()
         # A value may be sold only together with a value of these conditions that is not the default.
-        self._in_not_sold = dict.fromkeys(name for each in sold_not for name in each)
+        self._in_not_sold = dict.fromkeys(name for combination in sold_not for name in combination)
         self._longest = version.context_tokens if isinstance(version, TextVersion) else None
         self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(version, charge)]
         self.rates = {index for moment in self._moments for index in self._taken(moment, {})}
@@ -171,7 +171,7 @@ class _Applying:
         )
 
     def why_never(self, rate: Rate) -> str:
-        edges = [each.edge for each in written_rates(self._charge) if each.rate is rate]
+        edges = [written.edge for written in written_rates(self._charge) if written.rate is rate]
         if edges and all(map(self._is_too_long, edges)):
             return f"context_tokens {self._longest} allows no such prompt. Correct one of them, or leave the rate out"
         return "wherever it holds, another names more. Leave it out, or correct what the others name"

@@ -74,7 +74,7 @@ class RateResolver:
         self.charge, self._meters, self._factors = charge, meters, (*charge.factors, *of_version)
         self.named = named_conditions([charge], of_version)
         self.written = list(written_rates(charge))
-        self._buckets = dict.fromkeys(each.bucket for each in self.written)
+        self._buckets = dict.fromkeys(rate.bucket for rate in self.written)
 
     def in_full(self, stated: Stated) -> dict[str, str]:
         """Return the value of each condition that the charge has prices by: the stated one, else its default."""
@@ -91,7 +91,9 @@ class RateResolver:
         """Return the rate of each bucket that has one, in the tier above a number of tokens, under conditions."""
         full = self.in_full(stated)
         best = {name: rate for name in self._buckets if (rate := chosen(self.written, name, above, full))}
-        return {name: (each, self.factored(each.rate, each.conditions, full)) for name, each in best.items()}
+        return {
+            name: (written, self.factored(written.rate, written.conditions, full)) for name, written in best.items()
+        }
 
     def factored(self, rate: Rate, named: Stated, full: Stated) -> FactoredRate:
         """Return a rate that names conditions, times the factors of others that hold under the stated ones."""
@@ -118,22 +120,26 @@ class RateResolver:
         """Yield how SKUs name conditions: by value, and by name too if a condition before it has such a value."""
         for name, condition in self._meters.condition.items():
             if name in used and used[name] != condition.default:
-                first = next(each for each in self._meters.conditions if used[name] in each.values)
+                first = next(other for other in self._meters.conditions if used[name] in other.values)
                 yield slug(used[name] if first is condition else f"{name}-{used[name]}")
 
     def offered(self) -> list[dict[str, str]]:
         """Return each combination of conditions that a rate or factor names, without defaults; the empty one first."""
         named = [self.charge.conditions_of(rate) for rate in self.charge.rates]
-        listed = [dict(zip(each, values, strict=True)) for each in named for values in product(*each.values())]
+        listed = [
+            dict(zip(conditions, values, strict=True))
+            for conditions in named
+            for values in product(*conditions.values())
+        ]
         listed = [{}, *listed, *(dict(factor.conditions) for factor in self._factors)]
         needed = [
-            [(name, value) for value in each.values if value in self.named[name]]
-            for name, each in self._meters.condition.items()
-            if name in self.named and each.default is None
+            [(name, value) for value in condition.values if value in self.named[name]]
+            for name, condition in self._meters.condition.items()
+            if name in self.named and condition.default is None
         ]
-        listed = [{**dict(more), **each} for each in listed for more in product(*needed)]
-        stated = [beside_defaults(each, self._meters) for each in listed]
-        return list({tuple(each.items()): each for each in stated}.values())
+        listed = [{**dict(more), **combination} for combination in listed for more in product(*needed)]
+        stated = [beside_defaults(combination, self._meters) for combination in listed]
+        return list({tuple(combination.items()): combination for combination in stated}.values())
 
     def refusal(
         self, stated: Stated, is_sold: Callable[[Stated], bool], what: str = "", *, at_other_lengths: bool = False
@@ -229,7 +235,9 @@ def in_full(named: Mapping[str, Iterable[str]], stated: Stated, meters: Meters) 
 def beside_defaults(stated: Stated, meters: Meters) -> dict[str, str]:
     """Return stated conditions without those that have their defaults, in the order of meters.yaml."""
     declared = meters.condition.items()
-    return {name: stated[name] for name, each in declared if stated.get(name, each.default) != each.default}
+    return {
+        name: stated[name] for name, condition in declared if stated.get(name, condition.default) != condition.default
+    }
 
 
 def combinations_of(named: Mapping[str, set[str]], meters: Meters) -> Iterator[dict[str, str]]:
@@ -239,7 +247,7 @@ def combinations_of(named: Mapping[str, set[str]], meters: Meters) -> Iterator[d
     """
     declared = [(meters.condition[name], values) for name, values in named.items()]
     listed = [
-        [*([None] if one.default else []), *(each for each in one.values if each in values - {one.default})]
+        [*([None] if one.default else []), *(value for value in one.values if value in values - {one.default})]
         for one, values in declared
     ]
     for values in product(*listed):
@@ -249,8 +257,8 @@ def combinations_of(named: Mapping[str, set[str]], meters: Meters) -> Iterator[d
 def accepted_conditions(named: Sequence[Mapping[str, Collection[str]]], meters: Meters) -> dict[str, dict[str, str]]:
     """Return the conditions that usages may state, with every spelling of the values that some rate or factor names."""
     return {
-        name: each.spellings({value for conditions in named for value in conditions.get(name, ())})
-        for name, each in meters.condition.items()
+        name: condition.spellings({value for conditions in named for value in conditions.get(name, ())})
+        for name, condition in meters.condition.items()
     }
 
 
@@ -279,9 +287,15 @@ def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[State
         ]
         if refused := version.refuses(stated, meters):
             offered = (
-                each for charge in version.charges for each in RateResolver(charge, meters, version.factors).offered()
+                combination
+                for charge in version.charges
+                for combination in RateResolver(charge, meters, version.factors).offered()
             )
-            sold = {in_words(each): each for each in offered if not version.refuses(each, meters)}
+            sold = {
+                in_words(combination): combination
+                for combination in offered
+                if not version.refuses(combination, meters)
+            }
             at = next((name for name in refused if name in stated), min(refused))
             problems.append((at, not_sold(refused, sold.values())))
         return problems
@@ -340,8 +354,8 @@ def held_under(version: Version, charge: Charge, stated: Stated) -> list[tuple[i
     domains = domains_of(version, charge)
     return [
         (index, left)
-        for index, own, rate in held
-        for left in less(rate, [other for _, one, other in held if one.above(own)], domains)
+        for index, rate_rank, rate in held
+        for left in less(rate, [other for _, other_rank, other in held if other_rank.above(rate_rank)], domains)
     ]
 
 
@@ -402,7 +416,7 @@ def more_specific(one: WrittenRate, other: WrittenRate) -> bool:
 
 def tiers_of(written: Iterable[WrittenRate]) -> list[int]:
     """Return where the tiers of rates begin: prompts of more tokens than this; the first tier has every prompt."""
-    return sorted({EVERY_PROMPT.above, *(each.edge.above for each in written)})
+    return sorted({EVERY_PROMPT.above, *(rate.edge.above for rate in written)})
 
 
 def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping[str, tuple[str, bool]]:

@@ -27,7 +27,7 @@ class _DataFields:
     """The fields of a class of msgspec, as `dataclasses.replace` and `fields` look for them."""
 
     def __get__(self, record: object, of: type[Struct]) -> dict[str, Field[Any]]:
-        return {each.name: each for each in fields(_data_class(of))}
+        return {data_field.name: data_field for data_field in fields(_data_class(of))}
 
 
 @cache

@@ -111,8 +111,8 @@ class TokenTier:
             elif count and step.rate is None:
                 reason = self._refused.get(step.bucket)
                 problems.append((step.bucket, reason() if reason else unpriced_tokens(step.bucket)))
-        for part, whole in within:
-            most = 0 if whole is None else values[whole]
+        for part, parent in within:
+            most = 0 if parent is None else values[parent]
             if values[part] > most:
                 problems.append((names[part], too_big(most)))
         unpriced = {name for name, _ in problems}
@@ -162,13 +162,15 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
     merged = dict(of_merged)
     counted = {name: buckets[name] for name in buckets if name in names}
     at = {name: index for index, name in enumerate(names)}
-    apart = {name: bucket for name, bucket in counted.items() if name not in merged}
-    wholes = {name: [of for of, whole in counted.items() if each.within(whole)] for name, each in counted.items()}
+    separate_buckets = {name: bucket for name, bucket in counted.items() if name not in merged}
+    wholes = {
+        name: [of for of, container in counted.items() if bucket.within(container)] for name, bucket in counted.items()
+    }
     signs = own_counts(wholes)
-    for name, whole in merged.items():  # a merged bucket: a part of two buckets may be charged with one of them
-        if name in counted and whole in counted:
+    for name, parent in merged.items():  # a merged bucket: a part of two buckets may be charged with one of them
+        if name in counted and parent in counted:
             for other, sign in signs[name].items():
-                signs[whole][other] = signs[whole].get(other, 0) + sign
+                signs[parent][other] = signs[parent].get(other, 0) + sign
     steps = [
         _Step(
             name,
@@ -177,16 +179,16 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
             tuple(at[part] for part, sign in signs[name].items() for _ in range(-sign)),
             tuple(at[part] for part, sign in signs[name].items() for _ in range(sign) if part != name),
         )
-        for name in apart
+        for name in separate_buckets
     ]
     # A bucket that these tables lack has no price.
     steps += [_Step(name, None, at[name], (), ()) for name in names if name not in buckets]
     overlaps = [
         (at[one], at[other])
-        for one, other in combinations(apart, 2)
-        if apart[one].overlaps(apart[other]) and _common(buckets, one, other) not in counted
+        for one, other in combinations(separate_buckets, 2)
+        if separate_buckets[one].overlaps(separate_buckets[other]) and _common(buckets, one, other) not in counted
     ]
-    within = [(at[name], at.get(whole)) for name, whole in merged.items() if name in at]
+    within = [(at[name], at.get(parent)) for name, parent in merged.items() if name in at]
     return _Plan(tuple(steps), tuple(overlaps), tuple(within))
 
 
@@ -219,7 +221,7 @@ def _maker(
     """Return the function from the rates of a plan to its `_Lines`, made of source text: a loop takes twice as long."""
     body, rates = ["found = []"], []
     body += [f"if c{one} and c{other}: return None" for one, other in overlaps]
-    body += [f"if c{part} > {0 if whole is None else f'c{whole}'}: return None" for part, whole in within]
+    body += [f"if c{part} > {0 if parent is None else f'c{parent}'}: return None" for part, parent in within]
     for number, (first, less, more, way) in enumerate(forms):
         counted = "".join((f"c{first}", *(f" - c{index}" for index in less), *(f" + c{index}" for index in more)))
         # A single count is never negative.
@@ -265,7 +267,7 @@ class TokenRates:
         self._resolver = RateResolver(charge, meters, factors)
         self._conditions, written = self._resolver.named, self._resolver.written
         self._edges = tiers_of(written)
-        self._names = {each.edge.above: each.edge for each in written if each.edge.sku}
+        self._names = {rate.edge.above: rate.edge for rate in written if rate.edge.sku}
         self.thresholds = tuple(self._edges[1:])
         # Tiers by the stated value of each named condition.
         self._tiers: dict[tuple[str | None, ...], tuple[TokenTier, ...]] = {}
@@ -303,19 +305,23 @@ class TokenRates:
         return all(tier.unmet or tier.prices(bucket, counted) for tier in tiers)
 
     def _tier(self, above: int, stated: Mapping[str, str]) -> TokenTier:
-        own = self._resolver.of_buckets(above, stated)
-        rates = {name: self._rate(name, *held) for name, held in own.items()}
-        lacking = {name: factored.unmet for name, (_, factored) in own.items() if factored.unmet}
+        written_by_bucket = self._resolver.of_buckets(above, stated)
+        rates = {name: self._rate(name, *held) for name, held in written_by_bucket.items()}
+        lacking = {name: factored.unmet for name, (_, factored) in written_by_bucket.items() if factored.unmet}
         merged: dict[str, str] = {}
-        for name, (parent, shown) in parents_of(self.charge, self._meters, own).items():
+        for name, (parent, shown) in parents_of(self.charge, self._meters, written_by_bucket).items():
             if shown:
                 note = f"no rate of its own: the {parent} rate"
-                rates[name] = self._rate(name, *own[parent], above, note)
+                rates[name] = self._rate(name, *written_by_bucket[parent], above, note)
                 lacking |= {name: lacking[parent]} if parent in lacking else {}
             else:
                 merged[name] = parent
         refusal = cache(partial(self._refusal, above, stated))
-        unmet = set[str].intersection(*map(set, lacking.values())) if lacking.keys() >= own.keys() > set() else set()
+        unmet = (
+            set[str].intersection(*map(set, lacking.values()))
+            if lacking.keys() >= written_by_bucket.keys() > set()
+            else set()
+        )
         return TokenTier(
             self.buckets,
             {name: rates[name] for name in self.buckets if name in rates and name not in lacking},

@@ -76,7 +76,7 @@ class PerAudioSecond(_OneCount):
         """Yield a recording of some minutes, and sounds from an effect to a minute of music."""
         for usage in usages:
             typical = {"seconds": (Decimal(150),), "duration_seconds": (5, 10, 30, 60)}
-            yield from ({**usage, name: each} for name in typical if name in usage for each in typical[name])
+            yield from ({**usage, name: count} for name in typical if name in usage for count in typical[name])
 
 
 class PerSong(Conditioned, Method):

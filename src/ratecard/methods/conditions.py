@@ -73,7 +73,7 @@ def check_without_rate(
     of = f"a dimension or a value of {meter.meter}" if meter else ""
     kinds = {
         "parent": (of, dimensions),
-        "default": (_OF_CONDITIONS, {each.condition: each.values for each in conditions}),
+        "default": (_OF_CONDITIONS, {condition.condition: condition.values for condition in conditions}),
     }
     for name, what in said.items():
         fitting = [kind for word, kind in kinds.items() if what in (word, "refuse") and (kind[1] or kind[0] == of)]
@@ -105,12 +105,15 @@ def at_each_condition(
     if not (version.not_sold or any(rate.timed or charge.conditions_of(rate) for rate in charge.rates)):
         yield from dict.fromkeys(check(charge))  # each one once, as below
         return
-    known = {**dict.fromkeys(charge.ATTRIBUTES, ()), **{each.condition: each.values for each in meters.conditions}}
+    known = {
+        **dict.fromkeys(charge.ATTRIBUTES, ()),
+        **{condition.condition: condition.values for condition in meters.conditions},
+    }
     wrong = [
-        each
+        finding
         for index, rate in enumerate(charge.rates)
         for name in charge.conditions_of(rate)
-        for each in check_attribute(index, rate, name, known, f" in a rate of {charge.method}")
+        for finding in check_attribute(index, rate, name, known, f" in a rate of {charge.method}")
     ]
     yield from wrong
     if not charge.rates:
@@ -123,7 +126,9 @@ def _under_each(
     version: MeteredVersion, charge: Conditioned, meters: Meters, check: CheckOfCharge
 ) -> Iterator[tuple[str, list[Finding]]]:
     named = named_conditions([charge.model_copy(update={"factors": ()})])
-    for stated in (each for each in combinations_of(named, meters) if not version.refuses(each, meters)):
+    for stated in (
+        combination for combination in combinations_of(named, meters) if not version.refuses(combination, meters)
+    ):
         numbered = held_under(version, charge, in_full(named, stated, meters))
         if not numbered:
             yield "", [(("rates",), "no rate for a request without conditions. Write one")]

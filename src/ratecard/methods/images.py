@@ -46,7 +46,7 @@ class PerImage(CountedCharge, Method):
         count = metered.counter(self)
         if kind == "upscale":
             rate, sku = self.rates[0], f"{model}-{self.unit}-unit"
-            also = any("factor" in each.ATTRIBUTES for each in metered.version.charges)
+            also = any("factor" in charge.ATTRIBUTES for charge in metered.version.charges)
             return UsageReading(lambda shape: [] if "factor" in shape else [count(1, rate, sku)]) if also else None
         choices = {name: self.values_of(name) for name in self.CHOICES}
         rates = {key: rate for rate in self.rates for key in _keys(rate, choices)}
@@ -132,8 +132,8 @@ class PerInputImage(CountedCharge, Method):
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Yield one further image."""
-        made = [each for charge in version.charges for each in method_of(charge).required(version).items()]
-        yield {**dict(made), "input_images": least_charged(self, 1)}
+        choices = [choice for charge in version.charges for choice in method_of(charge).required(version).items()]
+        yield {**dict(choices), "input_images": least_charged(self, 1)}
 
 
 class PerUpscale(Conditioned, Method):
@@ -163,7 +163,7 @@ class PerUpscale(Conditioned, Method):
         rates = {factor: rate for rate in self.rates for factor in rate.attributes["factor"]}
         count, model = metered.counter(self), metered.model.model
         plain = metered.model.type == "upscale" and any(
-            "quality" in each.ATTRIBUTES for each in metered.version.charges
+            "quality" in charge.ATTRIBUTES for charge in metered.version.charges
         )
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:

@@ -79,7 +79,9 @@ class Metered:
     def unit_sku(self, charge: Charge) -> str:
         """Return the SKU of a charge that its unit names: with its own name too, if an earlier charge has that unit."""
         sku = f"{self.model.model}-{slug(charge.unit)}"
-        first = next(each for each in self.version.charges if (each.method, each.unit) == (charge.method, charge.unit))
+        first = next(
+            other for other in self.version.charges if (other.method, other.unit) == (charge.method, charge.unit)
+        )
         return sku if first.charge == charge.charge else f"{sku}-{slug(charge.charge)}"
 
     def counter(self, charge: Charge) -> LineCounter:

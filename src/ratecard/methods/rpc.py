@@ -135,7 +135,7 @@ class RpcCredits(Conditioned, Method):
         named = {name: value for name, value in next(iter(usages)).items() if name not in ("network", "calls")}
         for chain in self.chains:
             all_methods = dict.fromkeys(call["method"] for call in _calls(self, chain))
-            methods = [each for each in _COMMON if tier_of_method(self, each, chain)] or list(all_methods)
+            methods = [common for common in _COMMON if tier_of_method(self, common, chain)] or list(all_methods)
             for network, method in product(chain.networks, methods):
                 failed = {"failed": True} if not chance.randrange(20) else {}
                 yield {**named, "network": f"{chain.chain}-{network}", "calls": [{"method": method, **failed}]}

@@ -52,10 +52,10 @@ class TokensByBucket(Tokens, Method):
         written = list(written_rates(self))
         lines = {id(rate): index for index, rate in enumerate(self.rates)}
         edges: dict[int, str] = {}
-        for each in written:
-            if edges.setdefault(each.edge.above, each.edge.sku) != each.edge.sku:
-                index = lines[id(each.rate)]
-                words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
+        for rate in written:
+            if edges.setdefault(rate.edge.above, rate.edge.sku) != rate.edge.sku:
+                index = lines[id(rate.rate)]
+                words = f"begins where another rate says {edges[rate.edge.above]}. Write all of this tier in one way"
                 yield ("rates", index), words
         yield from _check_twice(self, version, lines, written, meters)
         yield from _check_parts(self, version, lines, written, meters)
@@ -118,7 +118,7 @@ class TokensByBucket(Tokens, Method):
 
 def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
     known = {CONTEXT: _CONTEXTS, ABOVE: (), FROM: (), "tokens": tuple(meters.buckets)}
-    known |= {each.condition: each.values for each in meters.conditions}
+    known |= {condition.condition: condition.values for condition in meters.conditions}
     if charge.context_token_threshold == 0:
         words = "context_token_threshold 0 is every prompt; leave out context: base, and write no context"
         yield ("context_token_threshold",), words
@@ -151,7 +151,7 @@ def _check_twice(
     """
 
     def is_refused(one: WrittenRate, other: WrittenRate) -> bool:
-        lower, higher = sorted((one, other), key=lambda each: each.edge.above)
+        lower, higher = sorted((one, other), key=lambda rate: rate.edge.above)
         unmet = lower.conditions.items() - higher.conditions.items() if lower.edge.above < higher.edge.above else ()
         stated = ((name, value) for name, value in unmet if value != meters.condition[name].default)
         if any(charge.without_rate.get(value, charge.without_rate.get(name)) == "refuse" for name, value in stated):

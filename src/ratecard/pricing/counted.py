@@ -114,7 +114,7 @@ def together(
     fields = {name: field for reading in readings for name, field in reading.fields.items()}
     defaults = {name: value for reading in readings for name, value in reading.defaults.items()}
     required = [name for reading in readings for name in reading.required]
-    inert = [name for name in fields if all(name in each.inert for each in readings if name in each.fields)]
+    inert = [name for name in fields if all(name in reading.inert for reading in readings if name in reading.fields)]
     meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
     settles = [reading.settle for reading in readings if reading.settle]
     sold, counted = metered.version.conditions, metered.meters.counted

@@ -55,7 +55,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     parameters = read_parameters(asked.service_parameters, asked.suffix, problems)
     switches = {name: value for name, value in parameters.known.items() if name not in parameters.idle(surcharges)}
     most = dict(_most_searches(asked, switches, limits, surcharges.keys(), problems))
-    further = {name: each for name, each in surcharges.items() if name not in SEARCHES}
+    further = {name: surcharge for name, surcharge in surcharges.items() if name not in SEARCHES}
     readings = readings_of(metered, metered.model.type)
     line_of = search_lines_under(surcharges)({})
     meters = counted_meters(readings, further)

@@ -63,19 +63,19 @@ def price_text(
     is_text = metered.model.type == "text"
     readings, lines_of = readings_of(metered, metered.model.type), lines_under(metered, metered.model.type)
     read, tier_of = ORDINARY[is_text], rates.tier_of
-    named = [metered.version.conditions, *(each.version.conditions for each in surcharges.values())]
+    named = [metered.version.conditions, *(surcharge.version.conditions for surcharge in surcharges.values())]
     accepted = accepted_conditions(named, metered.meters)
     priced, minimum = metered.priced(), metered.version.minimum
     search_lines = search_lines_under(surcharges)
-    own = [field for field, _ in SEARCHES.values()] if is_text else []
-    own += ["service_parameters"] if is_text and with_parameters else []
+    text_fields = [field for field, _ in SEARCHES.values()] if is_text else []
+    text_fields += ["service_parameters"] if is_text and with_parameters else []
     meters = counted_meters(readings, surcharges, scraped_most)
     # Whether there is something to charge that a usage need not name.
     always = any(meterage.otherwise != 0 for meterage in meters.values())
     # Searches that a charge of the model counts by itself are none of the searches below.
     charged = {name for reading in readings for name in reading.meters} & SEARCHES.keys()
-    known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(surcharges)
-    of_searches = frozenset((*own, "counts"))
+    known, supported = usage_keys((*_COUNTS, *text_fields, *accepted)), frozenset(surcharges)
+    of_searches = frozenset((*text_fields, "counts"))
     further_surcharges, wrong = surcharges.keys() - SEARCHES.keys(), wrong_conditions(metered.version, metered.meters)
 
     def layout(names: Sequence[str]) -> _Layout | None:
@@ -101,8 +101,8 @@ def price_text(
         if of is None or suffix:
             return rate_with_care(usage, suffix)
         conditions, tiers_under, metadata = of
-        given = usage["usage"]
-        counts = read(given) if given.__class__ is dict else None
+        usage_object = usage["usage"]
+        counts = read(usage_object) if usage_object.__class__ is dict else None
         if counts is None or (metadata and usage["metadata"].__class__ is not dict):
             return rate_with_care(usage, suffix)
         names, values, searched, ignored = counts
@@ -110,15 +110,15 @@ def price_text(
             tiers = tiers_under.get(conditions(usage)) or tiers_of(usage, of)
         except TypeError:  # an unhashable value
             return rate_with_care(usage, suffix)
-        found = tiers and tier_of(tiers, values[0]).lines[names](*values)
-        if not found or searched is not None:
+        lines_and_sum = tiers and tier_of(tiers, values[0]).lines[names](*values)
+        if not lines_and_sum or searched is not None:
             return rate_with_care(usage, suffix)
-        lines, exact = found
+        lines, exact = lines_and_sum
         return Quote(priced, exact, exact, lines, ignored, (values[0], values[1]))
 
     def rate_with_care(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
         problems: Problems = []
-        given = usage.get("usage", _LEFT_OUT)
+        usage_object = usage.get("usage", _LEFT_OUT)
         unpriced: tuple[str, ...] = ()
         if LISTED in usage:
             usage, unpriced = count_listed(usage, meters)
@@ -126,13 +126,13 @@ def price_text(
         stated = read_conditions(usage, accepted, problems)
         if "tokens" in usage:
             counts = read_buckets(usage["tokens"], rates.buckets.keys(), problems)
-            if given is not _LEFT_OUT:
+            if usage_object is not _LEFT_OUT:
                 problems.append((("tokens",), "Give the counts once: as usage, or as tokens"))
-        elif given is _LEFT_OUT:
+        elif usage_object is _LEFT_OUT:
             counts = NO_TOKENS
             problems.append((("usage",), REQUIRED))
         else:
-            counts = read_tokens(given, problems, is_text, accepted, stated)
+            counts = read_tokens(usage_object, problems, is_text, accepted, stated)
         counted = _NO_COUNTS
         if always or "counts" in usage:
             counted = read_counts(usage, meters, metered.meters.counted, problems)
@@ -142,19 +142,19 @@ def price_text(
             if refusals := wrong(stated):
                 raise QuoteError(INVALID, stated_at(usage, refusals))
             tier = rates.tier(values[0], stated)
-            if (found := tier.lines[names](*values)) is None:
+            if (lines_and_sum := tier.lines[names](*values)) is None:
                 problems += stated_at(usage, ((name, words()) for name, words in tier.unmet.items())) or [
                     (path_of_bucket(name, usage), words) for name, words in tier.problems(names, values)
                 ]
             else:
-                priced_lines, exact = found
+                priced_lines, exact = lines_and_sum
         # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
         if is_text and (suffix or searched is not None or not of_searches.isdisjoint(usage)):
             others = {name: count for name, count in counted.items() if name not in charged} if charged else counted
             searches = _read_searches(usage, suffix, searched, others, supported, scraped_most, problems)
         elif searched:
-            problems.append((path_of("searches", given), NO_PRICE))
+            problems.append((path_of("searches", usage_object), NO_PRICE))
         if problems:
             raise QuoteError(INVALID, problems)
         tokens = values[0], values[1]
@@ -195,7 +195,7 @@ SearchLines = Mapping[str, Callable[[int | Decimal], LineItem]]
 
 def search_lines_under(surcharges: Mapping[str, Metered]) -> Callable[[Mapping[str, str]], SearchLines]:
     """Compile the function from stated conditions to what charges each surcharge."""
-    wrong = {name: wrong_conditions(each.version, each.meters) for name, each in surcharges.items()}
+    wrong = {name: wrong_conditions(surcharge.version, surcharge.meters) for name, surcharge in surcharges.items()}
 
     def line_of(name: str, stated: Mapping[str, str]) -> Callable[[int | Decimal], LineItem]:
         line, problems = surcharge_line(surcharges[name].under(stated)), wrong[name](stated)

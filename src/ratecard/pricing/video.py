@@ -45,9 +45,9 @@ def price_video(
         Compiling(name, version, charge, tables.units[charge.unit].per, first=number == 0)
         for number, charge in enumerate(version.charges)
     ]
-    calculators = [method_of(each.charge).calculator(each) for each in charges]
+    calculators = [method_of(compiling.charge).calculator(compiling) for compiling in charges]
     # Compiled at the first request with reference video: most models never have one.
-    by_seconds = cache(lambda: [method_of(each.charge).by_seconds(each) for each in charges])
+    by_seconds = cache(lambda: [method_of(compiling.charge).by_seconds(compiling) for compiling in charges])
     layouts, defaults = Layouts(schema.layout), schema.defaults
     settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
     currency, effective = model.currency, version.effective

@@ -53,12 +53,12 @@ def _by_modality(name: str, whole: str, bucket: str, objects: tuple[str, ...], *
     """Return the parts of a count by modality, which lie in these objects and, in each of them, in an inner one."""
     return [
         Counter(
-            f"{each} of the {name}",
-            tuple((outer, *inner, f"{each}_tokens") for outer in objects),
+            f"{modality} of the {name}",
+            tuple((outer, *inner, f"{modality}_tokens") for outer in objects),
             whole,
-            f"{bucket}_{each}",
+            f"{bucket}_{modality}",
         )
-        for each in MODALITIES
+        for modality in MODALITIES
     ]
 
 

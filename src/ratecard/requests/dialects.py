@@ -11,9 +11,9 @@ from typing import Literal, get_args
 
 from ratecard.requests.counters import COUNTER, MODALITIES, Counter, Sign, UsageDialect, Way
 
-_PROMPT_PARTS = tuple(f"{each} of the prompt" for each in MODALITIES)
-_CACHE_PARTS = tuple(f"{each} of the cache" for each in MODALITIES[:3])
-_COMPLETION_PARTS = tuple(f"{each} of the completion" for each in MODALITIES)
+_PROMPT_PARTS = tuple(f"{modality} of the prompt" for modality in MODALITIES)
+_CACHE_PARTS = tuple(f"{modality} of the cache" for modality in MODALITIES[:3])
+_COMPLETION_PARTS = tuple(f"{modality} of the completion" for modality in MODALITIES)
 _PREDICTIONS = ("accepted_prediction_tokens", "rejected_prediction_tokens")
 _LIFETIMES = ("written for 5 minutes", "written for 1 hour")
 
@@ -24,14 +24,14 @@ def _shared(*names: str) -> tuple[Counter, ...]:
 
 def _one(name: str, *names: str, further: tuple[Way, ...] = ()) -> Counter:
     """Return one count under the names of several."""
-    paths = [path for each in (name, *names) for path in COUNTER[each].paths]
+    paths = [path for counter_name in (name, *names) for path in COUNTER[counter_name].paths]
     return COUNTER[name]._replace(paths=(*paths, *further))
 
 
 def _both(name: str) -> tuple[Way, ...]:
     """Return a name as JSON has it, and as the Python client has it: `promptTokenCount`, `prompt_token_count`."""
-    names = (name, "".join(f"_{each.lower()}" if each.isupper() else each for each in name))
-    return tuple((each,) for each in dict.fromkeys(names))
+    names = (name, "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name))
+    return tuple((spelling,) for spelling in dict.fromkeys(names))
 
 
 def _says(way: str, *words: str) -> Sign:
@@ -47,7 +47,7 @@ def _both_ways(way: str) -> tuple[Way, ...]:
 
 def _both_say(*ways: str, words: tuple[str, ...] = ()) -> tuple[Sign, ...]:
     """Return the signs of ways under the names of JSON and of the Python client."""
-    return tuple((each, frozenset(words)) for way in ways for each in _both_ways(way))
+    return tuple((way, frozenset(words)) for dotted in ways for way in _both_ways(dotted))
 
 
 # A chat completion, by itself or as a stream; the last part with choices says why it ended.
@@ -58,9 +58,11 @@ _CHAT = _says("object", "chat.completion")
 def _by_modality(lists: Mapping[str, str], modalities: Iterable[str]) -> tuple[Counter, ...]:
     """Return the counts of lists by modality, each a part of the bucket of its list."""
     return tuple(
-        Counter(f"{name} {each}", tuple((*way, each) for way in _both(name)), bucket=f"{bucket}_{each.lower()}")
+        Counter(
+            f"{name} {modality}", tuple((*way, modality) for way in _both(name)), bucket=f"{bucket}_{modality.lower()}"
+        )
         for name, bucket in lists.items()
-        for each in modalities
+        for modality in modalities
     )
 
 
@@ -306,11 +308,11 @@ def _of_modality(bucket: str, name: str) -> tuple[Counter, ...]:
     """Return the counts of genai-prices for a bucket: all, and by modality. `name` has a place for the modality."""
     return tuple(
         Counter(
-            f"{bucket} {each}".strip(),
-            ((name.format(f"{each}_" if each else ""),),),
-            bucket=bucket.format(f"_{each}" if each else ""),
+            f"{bucket} {modality}".strip(),
+            ((name.format(f"{modality}_" if modality else ""),),),
+            bucket=bucket.format(f"_{modality}" if modality else ""),
         )
-        for each in ("", *MODALITIES)
+        for modality in ("", *MODALITIES)
     )
 
 
@@ -342,7 +344,7 @@ _GENAI_PRICES = UsageDialect(
         *_of_modality("cache_write{}", "cache_{}write_tokens"),
         *_of_modality("cache_write_1h{}", "cache_{}write_1h_tokens"),
         # A rate of writing is that of five minutes.
-        *(each._replace(bucket="") for each in _of_modality("cache_write_5m{}", "cache_{}write_5m_tokens")),
+        *(counter._replace(bucket="") for counter in _of_modality("cache_write_5m{}", "cache_{}write_5m_tokens")),
         *_of_modality("input{}_tool", "input_{}tool_tokens"),
         *_of_modality("output{}_reasoning", "output_{}reasoning_tokens"),
         *_of_modality("output{}_citation", "output_{}citation_tokens"),
@@ -360,7 +362,7 @@ def _of_span(*names: str) -> tuple[Way, ...]:
 
 
 def _attributes(name: str, *attributes: str) -> Counter:
-    return COUNTER[name]._replace(paths=tuple((f"{_ATTRIBUTE}{each}",) for each in attributes), beside="")
+    return COUNTER[name]._replace(paths=tuple((f"{_ATTRIBUTE}{attribute}",) for attribute in attributes), beside="")
 
 
 # Input tokens include the cached ones, output tokens the reasoning: the semantic conventions say so.
@@ -373,8 +375,8 @@ _OPENTELEMETRY = UsageDialect(
             "written", "cache_creation.input_tokens", "cache_creation_input_tokens", "details.cache_write_tokens"
         ),
         _attributes("reasoning_tokens", "reasoning.output_tokens", "details.reasoning_tokens"),
-        *(_attributes(f"{each} of the prompt", f"{each}.input_tokens") for each in MODALITIES),
-        *(_attributes(f"{each} of the completion", f"{each}.output_tokens") for each in MODALITIES),
+        *(_attributes(f"{modality} of the prompt", f"{modality}.input_tokens") for modality in MODALITIES),
+        *(_attributes(f"{modality} of the completion", f"{modality}.output_tokens") for modality in MODALITIES),
     ),
     required=("prompt",),
     usage=(("attributes",),),

@@ -152,7 +152,7 @@ def count_listed(usage: Mapping[str, Any], meters: Collection[str]) -> tuple[Map
     ({'counts': {'shell': 2}}, ('output.2',))
     """
     listed = mapping_of(usage[LISTED])
-    others = {name: given for name, given in usage.items() if name != LISTED}
+    others = {name: value for name, value in usage.items() if name != LISTED}
     if listed is None or not all(isinstance(word, str) for entry in listed.items() for word in entry):
         words = wrong_type("object", usage[LISTED]) if listed is None else _NOT_LISTED
         raise QuoteError(INVALID, [((LISTED,), words)])

@@ -84,11 +84,11 @@ def of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
     if dialect.exported and value_in(response, dialect.exported[:1]) is not None:
         requests = [request for _, request in values_in(response, dialect.exported) if request is not None]
         response = requests if len(requests) > 1 else next(iter(requests), response)
-    given = value_in(response, (dialect.attributes,)) if dialect.attributes else None
-    if not isinstance(given, (list, tuple)):
+    entries = value_in(response, (dialect.attributes,)) if dialect.attributes else None
+    if not isinstance(entries, (list, tuple)):
         return response
     attributes: dict[str, Any] = {}
-    for index, entry in enumerate(given):
+    for index, entry in enumerate(entries):
         name = str(value_in(entry, ("key",)))
         if name in attributes:
             problems.append(((dialect.attributes, index), f"{field_name(name)} is given twice in this list"))

@@ -63,7 +63,7 @@ def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str
 def _numbers(text: Any) -> Any:
     """Read a number, or those of `tokens` and `counts`."""
     if isinstance(text, Mapping):
-        return {name: number_of_text(each) for name, each in text.items()}
+        return {name: number_of_text(count) for name, count in text.items()}
     return number_of_text(text)
 
 

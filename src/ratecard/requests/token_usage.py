@@ -138,22 +138,22 @@ def _read_with_care(
     wrong: Problems = []
     reading = CarefulReader(ANY_USAGE, wrong, USAGE, accepted, stated)
     reading.sort_out(fields)
-    found = agreed(ANY_USAGE, reading.counts, USAGE, wrong)
+    agreed_counts = agreed(ANY_USAGE, reading.counts, USAGE, wrong)
     # `prompt_tokens` includes the cache, `input_tokens` need not.
     for first, *others in _REQUIRED if is_text else _REQUIRED[:1]:
         if all(fields.get(name) is None for name in (first, *others)):
             wrong.append(((*USAGE, first), wrong_type("number", None) if first in fields else REQUIRED))
     reading.read_others()
-    reading.check_iterations(found.counts)
+    reading.check_iterations(agreed_counts.counts)
     if not wrong:
-        wrong += _one_prompt(found)
-    plan = any_usage_plan(found.counts.keys(), is_text)
+        wrong += _one_prompt(agreed_counts)
+    plan = any_usage_plan(agreed_counts.counts.keys(), is_text)
     if not wrong:
-        wrong += plan.failures(found)
+        wrong += plan.failures(agreed_counts)
     if wrong:
         problems += wrong
         return NO_TOKENS
-    buckets, searches = plan.totals(found.counts), found.counts.get("searches")
+    buckets, searches = plan.totals(agreed_counts.counts), agreed_counts.counts.get("searches")
     ignored = tuple(sorted(reading.ignored))
     return tuple(buckets), tuple(buckets.values()), None if searches is None else int(searches), ignored
 
@@ -320,12 +320,12 @@ class CarefulReader:
             before, self.counts = len(self._problems), {}
             self.at = (*self._usage, *self._breakdown, index)
             self.sort_out(fields)
-            found = agreed(self._dialect, self.counts, self.at, self._problems)
+            agreed_counts = agreed(self._dialect, self.counts, self.at, self._problems)
             if self._dialect.names_say_counts:  # otherwise it may have the names of another dialect
                 self.read_others()
             self.at, self._others = self._usage, []
             sound = sound and len(self._problems) == before
-            self.together.update({name: int(count) for name, count in found.counts.items()})
+            self.together.update({name: int(count) for name, count in agreed_counts.counts.items()})
             if not self._within_limits():
                 break
         self.counts = counts
@@ -452,15 +452,15 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
         if counter.whole and counter.name in given
     ]
     checks += [
-        CountCheck(whole, parts, words=f"Expected {{}}, the sum of {', '.join(paths[name] for name in parts)}")
-        for whole, parts in dialect.sums.items()
-        if whole in given and parts[-1] in given
+        CountCheck(total, parts, words=f"Expected {{}}, the sum of {', '.join(paths[name] for name in parts)}")
+        for total, parts in dialect.sums.items()
+        if total in given and parts[-1] in given
     ]
-    for pairs, words, apart in ((dialect.only_with, _UNCLEAR, False), (dialect.never_with, _TWO_WAYS, True)):
+    for pairs, words, exclusive in ((dialect.only_with, _UNCLEAR, False), (dialect.never_with, _TWO_WAYS, True)):
         for name, others in pairs.items():
-            if name in given and any(other in given for other in others) is apart:
+            if name in given and any(other in given for other in others) is exclusive:
                 said = words.format(" or ".join(paths[other] for other in others))
-                checks.append(CountCheck(name, others if apart else (), words=said, apart=apart))
+                checks.append(CountCheck(name, others if exclusive else (), words=said, apart=exclusive))
     return UsagePlan(buckets, tuple(checks))
 
 

@@ -31,7 +31,7 @@ _WHOLES = (PROMPT, COMPLETION)
 
 _OUTPUT: tuple[Way, ...] = (("output",), ("response", "output"))
 # The parts of the prompt of which the cache has parts, too.
-_OF_MODALITY = frozenset(f"{PROMPT}_{each}" for each in (*MODALITIES, "document"))
+_OF_MODALITY = frozenset(f"{PROMPT}_{modality}" for modality in (*MODALITIES, "document"))
 _OF_CACHE = f"cache_{PROMPT}"
 
 _Read = TextUsage | EmbeddingUsage | ImageUsage | TranscriptionUsage
@@ -140,9 +140,9 @@ class _Response:
             return
         at, usage = first_of(part, dialect.usage)
         usage = opened_json(usage, at)
-        given = part if usage is None else usage
-        if (fields := mapping_of(given)) is None:
-            self._problems.append((at, wrong_type("object", given)))
+        usage_object = part if usage is None else usage
+        if (fields := mapping_of(usage_object)) is None:
+            self._problems.append((at, wrong_type("object", usage_object)))
             return
         has_counts = any(fields.get(way[0]) is not None for way in dialect.counter_at)
         pieces = self._pieces_of(part)
@@ -270,22 +270,26 @@ class _Response:
             problems += [] if problems else [(dialect.usage[0], REQUIRED)]
             return None
         at = self._reading.at
-        found = agreed(dialect, self._counts, at, problems)
-        plan = usage_plan(dialect, found.counts.keys())
+        agreed_counts = agreed(dialect, self._counts, at, problems)
+        plan = usage_plan(dialect, agreed_counts.counts.keys())
         if not problems:
             paths = {counter.name: counter.paths[0] for counter in dialect.counters}
             required = dialect.required[:1] if self._is_embedding else dialect.required
-            problems += [((*at, *paths[each]), REQUIRED) for each in required if each not in found.counts]
-            problems += plan.failures(found)
-            self._reading.check_iterations(found.counts)
+            problems += [((*at, *paths[count]), REQUIRED) for count in required if count not in agreed_counts.counts]
+            problems += plan.failures(agreed_counts)
+            self._reading.check_iterations(agreed_counts.counts)
         if problems:
             return None
-        tokens = plan.totals(found.counts)
-        tokens = {each: count for each, count in tokens.items() if count or each in _WHOLES or _has_parts(each, tokens)}
+        tokens = plan.totals(agreed_counts.counts)
+        tokens = {
+            bucket: count
+            for bucket, count in tokens.items()
+            if count or bucket in _WHOLES or _has_parts(bucket, tokens)
+        }
         counts = {
             counter.meter: int(count) if count == int(count) else count
             for counter in dialect.counters
-            if counter.meter and (count := found.counts.get(counter.name))
+            if counter.meter and (count := agreed_counts.counts.get(counter.name))
         }
         counts = self._calls | counts | (stated.pop("counts", None) or {})
         # Items that are counted are not listed again.
