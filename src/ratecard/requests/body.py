@@ -17,7 +17,7 @@ Body = Mapping[str, Any] | bytes | bytearray | str
 INVALID = "Invalid request body"
 # The most bytes of a body that a server reads, unless its settings say otherwise.
 MOST_BODY_BYTES = 2**20
-# The most problems of a body that are listed: each may cost a search for a suggestion.
+# The most problems that are listed for a body, because each may need a search for a suggestion.
 MOST_PROBLEMS = 50
 METERED_TYPES = tuple(type_ for type_ in MODEL_CLASSES if type_ not in ("video", "surcharge"))
 TYPES = Choice((*METERED_TYPES, "video"))
@@ -61,7 +61,7 @@ class TypedUsage(TypedFields):
 
 
 def read_usage(usage: TypedUsage | Body) -> Mapping[str, Any]:
-    """Read a usage as a mapping. Raises `QuoteError` for what is not an object."""
+    """Read a usage as a mapping. Raises `QuoteError` if it is not an object."""
     if isinstance(usage, TypedUsage):
         stated, further = usage.model_fields_set | {"type"}, usage.__pydantic_extra__ or {}
         named = {name: value for name, value in usage.__dict__.items() if name in stated and value is not None}
@@ -76,7 +76,7 @@ def _refuse(message: str) -> NoReturn:
 def mapping_of(given: object) -> Mapping[Any, Any] | None:
     """View an object as a mapping: a mapping itself, a pydantic model, or an object of a client library.
 
-    None if it is none of these. Fields of a pydantic model that are None are left out.
+    Return None for any other value. Fields of a pydantic model that are None are left out.
     """
     if isinstance(given, Mapping):
         return given

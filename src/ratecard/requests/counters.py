@@ -1,7 +1,7 @@
 """The counts of providers in the usage object of a text request, each with every path at which it is written.
 
-Counts are inclusive: tokens read from the cache are part of the prompt. `UsageDialect` is what can be said of the usage
-of one provider; those of all providers are in `dialects.py`.
+Counts are inclusive: tokens read from the cache are part of the prompt. `UsageDialect` describes the usage of one
+provider; the dialects of all providers are in `dialects.py`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,16 +17,16 @@ MODALITIES = ("text", "audio", "image", "video")
 
 # The names that lead to a value; `*` is every entry of a list.
 Way = tuple[str, ...]
-# Where a word says something, and which words say it; without words, anything there but null, false and empty text.
+# A way, and the words that are the sign at its end; without words, any value but null, false and empty text.
 Sign = tuple[Way, frozenset[str]]
 
 
 class Counter(NamedTuple):
-    """A count, every path at which providers write it, the count that it is a part of, if any, and its bucket.
+    """A count: every path at which providers write it, the count that includes it (`whole`), if any, and its bucket.
 
-    The bucket is that of meters.yaml; a part without one is charged with its whole. A count `beside` a bucket is not in
-    the count of that bucket yet, although it is a part of it. One `without` a bucket is of tokens that this does not
-    count. A count of something else than tokens has its `meter`, of which there may be `fractions`, as of seconds.
+    The bucket is one of meters.yaml; a part without a bucket is charged with its whole. A count `beside` a bucket is
+    part of that bucket, but the bucket's own count leaves it out. A count `without` a bucket does not include that
+    bucket's tokens. A count of other things than tokens has a `meter`, and may be a fraction, like seconds.
     """
 
     name: str
@@ -50,7 +50,7 @@ def _of_completion(bucket: str, *names: str) -> Counter:
 
 
 def _by_modality(name: str, whole: str, bucket: str, objects: tuple[str, ...], *inner: str) -> list[Counter]:
-    """Return the parts of a count by modality, which lie in these objects and, in each of them, in an inner one."""
+    """Return the parts of a count by modality: in each of these objects, or in an `inner` object of each."""
     return [
         Counter(
             f"{modality} of the {name}",
@@ -80,7 +80,7 @@ COUNTERS = (
     Counter("top read", (("cache_read_input_tokens",),), bucket="cache_input", beside="input"),
     Counter("top written", (("cache_creation_input_tokens",),), bucket="cache_write", beside="input"),
     Counter("searches", (("server_tool_use", "web_search_requests"),), meter="web_search"),
-    # Parts: charged with their whole, unless their bucket has a rate of its own.
+    # These parts are charged with their whole, unless their bucket has a rate of its own.
     _of_completion("output_reasoning", "reasoning_tokens", "thinking_tokens"),
     _of_completion("", "accepted_prediction_tokens"),
     _of_completion("", "rejected_prediction_tokens"),
@@ -91,86 +91,87 @@ COUNTERS = (
     Counter("written for 1 hour", (("cache_creation", "ephemeral_1h_input_tokens"),), "written", "cache_write_1h"),
 )
 COUNTER = {counter.name: counter for counter in COUNTERS}
-# The count of each bucket: of those above, the first.
+# The count of each bucket, which is the first one above.
 _COUNT_OF = {counter.bucket: counter for counter in reversed(COUNTERS) if counter.bucket}
 
 
 @dataclass(frozen=True, slots=True)
 class UsageDialect:
-    """The way in which one provider writes usage.
+    """A description of how one provider writes usage.
 
-    A way is the names that lead from a response to a value; of several ways, the first at whose end is one counts.
+    A way is the names that lead from a response to a value. Where a field has several ways, the first that leads to a
+    value counts.
     """
 
     counters: tuple[Counter, ...]
-    # The counts that every usage has; of an embedding, the first.
+    # The counts that every usage must have; an embedding needs only the first.
     required: Way = ()
-    # A count -> all counts that it is the sum of. It is checked where it is given, and the last of its parts.
+    # A count -> all counts that add up to it. The sum is checked if a usage has the count and the last of its parts.
     sums: Mapping[str, Way] = field(default_factory=dict)
-    # A count above 0 -> the counts of which one must be beside it: alone, it does not say what contains it.
+    # A count above 0 -> other counts, one of which must be given too: alone, it does not show which count contains it.
     only_with: Mapping[str, Way] = field(default_factory=dict)
-    # A count above 0 -> those that must be 0 beside it: together, the same tokens may be counted twice.
+    # A count above 0 -> the counts that must be 0 then: together, they may count the same tokens twice.
     never_with: Mapping[str, Way] = field(default_factory=dict)
-    # Lists of counts in the usage: the name of the list -> what names an entry, and what counts it.
+    # Lists of counts in the usage: the name of the list -> the keys for an entry's name, and the keys for its count.
     entries: Mapping[str, tuple[Way, Way]] = field(default_factory=dict)
-    # Where the usage lies in a response or in one part of a stream; if nowhere, what is given is the usage.
+    # Where a response, or a part of a stream, has its usage; if nowhere, it is the usage itself.
     usage: tuple[Way, ...] = (("usage",),)
-    # Only names with this beginning are of the usage.
+    # Only names with this prefix belong to the usage.
     prefix: str = ""
-    # Where an export of several requests has each of them, and in it attributes as a list of names and typed values.
+    # Where an export has its requests, and the key of a request's attributes, a list of names and typed values.
     exported: Way = ()
     attributes: str = ""
     model: tuple[Way, ...] = (("model",),)
-    # When a row of a table of responses was made.
+    # Where a row of a table of responses has its time.
     moment: tuple[Way, ...] = ()
     conditions: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
-    # By condition, the provider's words that are not those of meters.yaml or its synonyms; an empty one says nothing.
+    # By condition: a word of the provider that meters.yaml does not know -> the word there; empty if it states nothing.
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    # Parts of a stream: the last usage counts, each count replaces the one before it, or counts are added up.
+    # Parts of a stream: the last usage counts, a count replaces an earlier one, counts are added up, or parts are refused.
     stream: Literal["last", "replace", "add", "refuse"] = "last"
-    # What all parts of a stream have in common, if they say it, and the number by which they are in order. Ids that
-    # begin as those of the client are compared with each other alone; those of a part's own say nothing of the stream.
+    # The id that all parts of a stream share, if they have one, and the number that orders them. Ids with a prefix of
+    # the client are compared only with each other; ids with a prefix of parts are not compared.
     id: tuple[Way, ...] = ()
     ids_of_client: Way = ()
     ids_of_parts: Way = ()
     order: tuple[Way, ...] = ()
-    # What begins a stream, or a turn of it, and what ends it. A dialect without ends has no streams that can break off.
+    # The beginning of a stream or of a turn in it, and its end. Without ends, no stream is taken as cut off.
     begins: tuple[Sign, ...] = ()
     ends: tuple[Sign, ...] = ()
-    # Parts without an id whose usage goes on counting what an earlier part counted.
+    # A part without an id whose usage continues the counts of an earlier part.
     continues: tuple[Sign, ...] = ()
-    # A response by itself, which is not a part of a stream.
+    # A complete response, which is not a part of a stream.
     complete: tuple[Sign, ...] = ()
-    # Turns of a session, each with a usage of its own: these are added up.
+    # A turn of a session. Each turn has a usage of its own, and these are added up.
     turns: tuple[Sign, ...] = ()
-    # Events of a session whose usage is that of another model.
+    # An event of a session whose usage is of another model.
     of_another_model: tuple[Sign, ...] = ()
     # The parts of a usage that do not affect its price.
     no_price: frozenset[str] = frozenset()
-    # Requests that were made for this one: one, or a list, of which those of the type `message` are in its counts.
+    # Where a response has the usage of one or several requests made for it. Its counts include only the type `message`.
     apart: tuple[Way, ...] = ()
-    # The usage of all steps, of which the usage is the last one.
+    # Where a response has the usage of all its steps; its usage is that of the last step.
     of_all_steps: Way = ()
-    # The breakdown of a usage by its requests, in the usage: together they count no more than it.
+    # The key of a usage's breakdown by requests, which together must not count more than the usage.
     iterations: str = ""
-    # What a response may be of: a kind that is not listed is not counted in tokens, or counts those of others again.
+    # Where a response has its kind, and the kinds to read: others have no tokens, or repeat those of other responses.
     kinds: tuple[Way, ...] = ()
     read_kinds: frozenset[str] = frozenset()
-    # Calls of tools that a response counts outside of its usage, by meter; and where it does not, the kinds of calls
-    # among its output.
+    # By meter, where a response counts calls of tools outside of its usage; and the meter of each kind of call in its
+    # output, for responses that do not count the calls.
     calls_at: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
     calls: Mapping[Way, str] = field(default_factory=dict)
-    # What providers bill by the call, by the session, in tokens or not at all: the tables say which. By the kind of a
-    # call, and by the way to what is listed, its meter.
+    # The meter of other items, by the kind of a call and by the way to listed items. Providers bill them by the call,
+    # by the session, in tokens or not at all, as the tables say.
     listed_calls: Mapping[str, str] = field(default_factory=dict)
     listed: Mapping[Way, str] = field(default_factory=dict)
-    # Where audio says its seconds, and images their pieces, if no tokens are counted; and what each piece has one of.
+    # If no tokens are counted: where audio has its seconds, where images are listed, and the keys that tell an image.
     seconds: tuple[Way, ...] = ()
     pieces: tuple[Way, ...] = ()
     piece: Way = ()
-    # The keys by which a response is the response of an embedding.
+    # The signs of a response that is an embedding.
     embedding: tuple[Sign, ...] = ()
-    # Numbers under names that are not those of counters have no price; of a provider's response, each could have one.
+    # True if only numbers with names like those of counters could have a price; in a response, any number could.
     names_say_counts: bool = False
     # The count at each way, and the ways to the objects that hold counts.
     counter_at: dict[Way, Counter] = field(init=False)
@@ -183,7 +184,7 @@ class UsageDialect:
         object.__setattr__(self, "objects", {way[:end] for way in ways for end in range(1, len(way))})
 
     def names_in(self, place: Way) -> list[str]:
-        """Return every name that is known in the object at a place."""
+        """Return every known name in the object at a place."""
         return [way[-1] for way in (*self.counter_at, *self.objects) if way[:-1] == place]
 
 
@@ -193,10 +194,10 @@ ANY_USAGE = UsageDialect(COUNTERS, iterations="iterations", names_say_counts=Tru
 
 # Upper bound for token counts; anything larger is rejected.
 MOST_TOKENS = 10**18
-# What a usage counts: buckets by name and their inclusive tokens, searches, and the dotted paths of what has no effect.
+# The counts of a usage: names of buckets, their inclusive tokens, searches, and dotted paths of values without effect.
 # The prompt and the completion come first; searches are None if the usage does not count any.
 TokenCounts = tuple[tuple[str, ...], tuple[int, ...], int | None, tuple[str, ...]]
-# The counts that text without objects has (examples of tables, options, columns): the path of each, and its bucket.
+# The path and the bucket of each count that flat text can have (examples of tables, options, columns).
 FLAT = {_COUNT_OF[bucket].paths[0]: bucket for bucket in ("input", "output", "cache_input", "cache_write")}
 USAGE: Path = ("usage",)
 
@@ -207,7 +208,7 @@ def path_of_bucket(bucket: str, usage: Mapping[Any, Any]) -> Path:
 
 
 def usage_of_buckets(buckets: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a usage that counts these buckets, as a provider writes it where one does: `usage`, or else `tokens`.
+    """Return a usage that counts these buckets: in a provider's `usage` if that can count them all, else in `tokens`.
 
     >>> usage_of_buckets({"input": 5, "output": 1, "cache_input": 4})["usage"]
     {'prompt_tokens': 5, 'completion_tokens': 1, 'prompt_tokens_details': {'cached_tokens': 4}}
@@ -225,7 +226,7 @@ def usage_of_buckets(buckets: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def path_of(count: str, usage: object) -> Path:
-    """Return the path of a count in a usage: its first name that is given, else its first name."""
+    """Return the path of a count in a usage: the first of its paths that has a value, else its first path."""
     paths = [path for name in (count, f"top {count}") if name in COUNTER for path in COUNTER[name].paths]
     return (*USAGE, *next((path for path in paths if value_at(path, usage) is not None), paths[0]))
 

@@ -1,8 +1,8 @@
-"""The meaning of the usage of each provider's responses, as data: its counts, and which contain which.
+"""The usage dialect of each provider, as data: the counts in its responses, and which of them contain others.
 
-A dialect takes the counts that several providers share from `counters.py`, and adds its own. A count that lies
-beside a bucket (Gemini's thoughts beside the candidates, Anthropic's cache beside the input) is added to it; any other
-is contained in the count of its whole already.
+A dialect takes the counts that several providers share from `counters.py`, and adds its own. A count `beside` a bucket
+(Gemini's thoughts beside the candidates, Anthropic's cache beside the input) is added to that bucket; any other part is
+already included in the count of its whole.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,40 +23,40 @@ def _shared(*names: str) -> tuple[Counter, ...]:
 
 
 def _one(name: str, *names: str, further: tuple[Way, ...] = ()) -> Counter:
-    """Return one count under the names of several."""
+    """Return the first of these counts, with the paths of all of them and the `further` paths."""
     paths = [path for counter_name in (name, *names) for path in COUNTER[counter_name].paths]
     return COUNTER[name]._replace(paths=(*paths, *further))
 
 
 def _both(name: str) -> tuple[Way, ...]:
-    """Return a name as JSON has it, and as the Python client has it: `promptTokenCount`, `prompt_token_count`."""
+    """Return the ways for a name in JSON and in the Python client: `promptTokenCount`, `prompt_token_count`."""
     names = (name, "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name))
     return tuple((spelling,) for spelling in dict.fromkeys(names))
 
 
 def _says(way: str, *words: str) -> Sign:
-    """Return a sign: what lies at a way that is written with dots, and the words that it may be."""
+    """Return a sign: a way, given as text with dots, and the words that the value there may be."""
     return tuple(way.split(".")), frozenset(words)
 
 
 def _both_ways(way: str) -> tuple[Way, ...]:
-    """Return a way that is written with dots, under the names of JSON and of the Python client."""
+    """Return a way, given as text with dots, twice: with the names of JSON and with those of the Python client."""
     names = [_both(name) for name in way.split(".")]
     return tuple(tuple(name[place][0] for name in names) for place in (0, -1))
 
 
 def _both_say(*ways: str, words: tuple[str, ...] = ()) -> tuple[Sign, ...]:
-    """Return the signs of ways under the names of JSON and of the Python client."""
+    """Return a sign for each way, with the names of JSON and with those of the Python client."""
     return tuple((way, frozenset(words)) for dotted in ways for way in _both_ways(dotted))
 
 
-# A chat completion, by itself or as a stream; the last part with choices says why it ended.
+# The signs of a chat completion. In a stream, the last part with choices has the reason why it ended.
 _CHAT_ENDS = (_says("choices.*.finish_reason"),)
 _CHAT = _says("object", "chat.completion")
 
 
 def _by_modality(lists: Mapping[str, str], modalities: Iterable[str]) -> tuple[Counter, ...]:
-    """Return the counts of lists by modality, each a part of the bucket of its list."""
+    """Return the counts in lists by modality; the bucket of each is the bucket of its list and the modality."""
     return tuple(
         Counter(
             f"{name} {modality}", tuple((*way, modality) for way in _both(name)), bucket=f"{bucket}_{modality.lower()}"
@@ -67,16 +67,16 @@ def _by_modality(lists: Mapping[str, str], modalities: Iterable[str]) -> tuple[C
 
 
 _TOTAL = {"total": ("completion", "prompt")}
-# For chat completions, responses, images and audio: cached tokens and reasoning are parts of other counts.
+# In chat completions, responses, images and audio, cached tokens and reasoning are parts of other counts.
 _OPENAI_COUNTERS = (
     _one("prompt", "input"),
     *_shared("completion", "total", "read", "written", "reasoning_tokens", *_PREDICTIONS),
     *_shared(*_PROMPT_PARTS, *_CACHE_PARTS, *_COMPLETION_PARTS),
 )
-# The beginning and the end of a response of OpenAI's Responses API, which others have too.
+# The first and the last events of a stream of OpenAI's Responses API, which other providers have too.
 _RESPONSE_BEGINS = _says("type", "response.created", "response.queued", "response.in_progress")
 _RESPONSE_ENDS = _says("type", "response.completed", "response.incomplete", "response.failed")
-# A chat completion or a response, by itself or as a stream, of all who answer as OpenAI does.
+# Chat completions and responses, also as streams, of all providers that answer as OpenAI does.
 _AS_OPENAI = UsageDialect(
     _OPENAI_COUNTERS,
     required=("prompt", "completion"),
@@ -86,7 +86,7 @@ _AS_OPENAI = UsageDialect(
     conditions={"service_tier": (("service_tier",), ("response", "service_tier"))},
     apart=(("tool_usage", "image_gen"), ("response", "tool_usage", "image_gen")),
     calls_at={"web_search": tuple((*at, "tool_usage", "web_search", "num_requests") for at in ((), ("response",)))},
-    # A call that does not say what it did is a search: the first ones of the API did not.
+    # A call without an action is a search: early versions of the API did not state the action.
     calls={
         **{("web_search_call", action): "web_search" for action in ("search", "")},
         ("file_search_call",): "file_search",
@@ -102,7 +102,7 @@ _AS_OPENAI = UsageDialect(
 
 
 def _of_a_session(counter: Counter) -> Counter:
-    """Return a count with the further name of its details in speech, a session or a run: `input_token_details`."""
+    """Return a count with the path that its details have in speech, sessions and runs: `input_token_details`."""
     paths = ((path[0].replace("_tokens_", "_token_"), *path[1:]) for path in counter.paths if len(path) > 1)
     return counter._replace(paths=tuple(dict.fromkeys((*counter.paths, *paths))))
 
@@ -138,8 +138,8 @@ _ANTHROPIC = UsageDialect(
     stream="replace",
     id=(("message", "id"), ("id",)),
     begins=(_says("type", "message_start"),),
-    # The part that says why it ended counts the output; the one that stops a stream does not, unless a client has put
-    # the message into it.
+    # The part with the reason why it ended counts the output. The part that stops a stream does not, unless a client
+    # has put the message into it.
     ends=(_says("delta.stop_reason"), _says("message.stop_reason")),
     continues=(_says("type", "message_delta"),),
     complete=(_says("type", "message"),),
@@ -149,7 +149,7 @@ _ANTHROPIC = UsageDialect(
 )
 _GEMINI_LISTS = {
     "promptTokensDetails": "input",
-    "promptTokenDetails": "input",  # of an embedding
+    "promptTokenDetails": "input",  # embeddings have this name
     "toolUsePromptTokensDetails": "input",
     "cacheTokensDetails": "cache_input",
     "candidatesTokensDetails": "output",
@@ -159,7 +159,7 @@ _GEMINI = UsageDialect(
     (
         Counter("prompt", _both("promptTokenCount"), bucket="input"),
         Counter("prompt of tools", _both("toolUsePromptTokenCount"), bucket="input"),
-        # The cache holds the prompt and that of tools.
+        # The cache may hold tokens of both prompts, so this count is not a part of only one of them.
         Counter("read", _both("cachedContentTokenCount"), bucket="cache_input"),
         Counter("completion", _both("candidatesTokenCount") + _both("responseTokenCount"), bucket="output"),
         Counter("thoughts", _both("thoughtsTokenCount"), bucket="output_reasoning", beside="output"),
@@ -174,7 +174,7 @@ _GEMINI = UsageDialect(
     usage=_both("usageMetadata"),
     model=_both("modelVersion"),
     id=_both("responseId"),
-    # A session counts each turn by itself, and says so by the names of its parts.
+    # A session counts each turn by itself; its parts have other names than those of a stream.
     begins=_both_say("serverContent.modelTurn"),
     ends=_both_say(
         *("candidates.*.finishReason", "promptFeedback.blockReason"),
@@ -243,7 +243,7 @@ _DEEPSEEK = replace(
     conditions={},
 )
 _SEARCHED = ("server_tool_use_details", "web_search_requests")
-# A response has the provider's own counts in `usage`, a generation as `native_tokens_...`: both are what is billed.
+# Bills are by the provider's own counts: `usage` in a response, and `native_tokens_...` in a generation.
 _OPENROUTER = replace(
     _AS_OPENAI,
     counters=(
@@ -261,7 +261,7 @@ _OPENROUTER = replace(
     id=(*_AS_OPENAI.id, ("data", "id")),
     ends=(*_AS_OPENAI.ends, _says("type", "response.done")),
     conditions={"service_tier": (*_AS_OPENAI.conditions["service_tier"], ("data", "service_tier"))},
-    # Of a generation: its own counts, its times, who asked, and its amounts, of which one is named `usage`.
+    # A generation also has OpenRouter's own counts, times, the app, and amounts, one of them named `usage`.
     no_price=frozenset(
         (
             *("tokens_prompt", "tokens_completion", "latency", "moderation_latency", "generation_time"),
@@ -271,7 +271,7 @@ _OPENROUTER = replace(
 )
 _KINDS = ("completion", "text_completion", "responses", "embedding", "anthropic_messages", "generate_content")
 _CREATED = ("prompt_tokens_details", "cache_creation_token_details")
-# Counts of the cache at the top are those of the details again. A row of the spend logs has the counts at its top.
+# Counts of the cache at the top repeat those of the details. A row of the spend logs has the counts at its top.
 _LITELLM = UsageDialect(
     (
         _one("prompt"),
@@ -305,7 +305,7 @@ _LITELLM = UsageDialect(
 
 
 def _of_modality(bucket: str, name: str) -> tuple[Counter, ...]:
-    """Return the counts of genai-prices for a bucket: all, and by modality. `name` has a place for the modality."""
+    """Return the counts of genai-prices for a bucket, in all and by modality, for which `name` has a place."""
     return tuple(
         Counter(
             f"{bucket} {modality}".strip(),
@@ -316,7 +316,7 @@ def _of_modality(bucket: str, name: str) -> tuple[Counter, ...]:
     )
 
 
-# Counts of genai-prices that contain others, by these.
+# A count of genai-prices -> the count that contains it.
 _METER_WHOLES = {
     "input_audio_second": "audio_second",
     "output_audio_second": "audio_second",
@@ -330,7 +330,7 @@ _METERS = (
 
 
 def _of_meter(meter: str) -> Counter:
-    """Return the count of genai-prices for a meter, which has its name in the plural."""
+    """Return the count of genai-prices for a meter; the name of the count is the plural of the meter."""
     name = f"{meter}es" if meter.endswith("search") else f"{meter}s"
     fractions = meter.endswith("second")
     return Counter(meter, ((name,),), whole=_METER_WHOLES.get(meter, ""), meter=meter, fractions=fractions)
@@ -343,14 +343,14 @@ _GENAI_PRICES = UsageDialect(
         *_of_modality("cache_input{}", "cache_{}read_tokens"),
         *_of_modality("cache_write{}", "cache_{}write_tokens"),
         *_of_modality("cache_write_1h{}", "cache_{}write_1h_tokens"),
-        # A rate of writing is that of five minutes.
+        # The bucket `cache_write` has the rate of five minutes, so these counts have no bucket of their own.
         *(counter._replace(bucket="") for counter in _of_modality("cache_write_5m{}", "cache_{}write_5m_tokens")),
         *_of_modality("input{}_tool", "input_{}tool_tokens"),
         *_of_modality("output{}_reasoning", "output_{}reasoning_tokens"),
         *_of_modality("output{}_citation", "output_{}citation_tokens"),
         *map(_of_meter, _METERS),
     ),
-    # A part of another provider's stream has the output alone.
+    # A usage with only an output is a part of another provider's stream.
     only_with={"output{}": ("input{}",)},
     stream="add",
 )
@@ -365,7 +365,7 @@ def _attributes(name: str, *attributes: str) -> Counter:
     return COUNTER[name]._replace(paths=tuple((f"{_ATTRIBUTE}{attribute}",) for attribute in attributes), beside="")
 
 
-# Input tokens include the cached ones, output tokens the reasoning: the semantic conventions say so.
+# By the semantic conventions, input tokens include the cached ones, and output tokens include the reasoning.
 _OPENTELEMETRY = UsageDialect(
     (
         _attributes("prompt", "input_tokens", "prompt_tokens"),
@@ -391,20 +391,20 @@ _OPENTELEMETRY = UsageDialect(
     exported=("resourceSpans", "*", "scopeSpans", "*", "spans", "*"),
     attributes="attributes",
 )
-# Times are in its usage; the usage of a stream was in `x_groq` at first.
+# Groq's usage also has times, which have no price. Its first streams had the usage in `x_groq`.
 _GROQ = replace(
     _AS_OPENAI,
     usage=(*_AS_OPENAI.usage, ("x_groq", "usage")),
     values={"service_tier": {"on_demand": "standard"}},
     no_price=frozenset(("queue_time", "prompt_time", "completion_time", "total_time")),
-    # The requests of a system of several models to each of them.
+    # A system of several models lists the requests that it made to each of them.
     apart=(
         *_AS_OPENAI.apart,
         *((*at, "usage_breakdown", "models", "*", "usage") for at in ((), ("x_groq",))),
     ),
     listed={("choices", "*", at, "executed_tools", "*"): "executed_tool" for at in ("message", "delta")},
 )
-# Reasoning lies beside the completion of a chat, as its total says; of a response, it is part of the output.
+# In a chat, reasoning is counted beside the completion, as the total shows; in a response, it is part of the output.
 _XAI_TOOLS = ("web_search", "x_search", "code_interpreter", "file_search", "document_search", "image_generation", "mcp")
 _XAI_CALLS = tuple(f"calls of {tool}" for tool in _XAI_TOOLS)
 _XAI = replace(
@@ -429,7 +429,7 @@ _XAI = replace(
     ),
     sums={"total": ("reasoning beside", "completion", "prompt"), "calls": _XAI_CALLS[::-1]},
     only_with={"calls": _XAI_CALLS},
-    # The context of the last of several calls of the model.
+    # These details are only of the last of several calls of the model.
     no_price=frozenset(("context_details",)),
 )
 # Together and Moonshot have the cached tokens at the top of the usage, and Moonshot the usage of a stream in a choice.
@@ -451,15 +451,15 @@ _MISTRAL = replace(
         Counter("seconds", (("prompt_audio_seconds",),), meter="input_audio_second", fractions=True),
     ),
     conditions={"service_tier": (("service_tier",), ("usage", "service_tier"), ("data", "service_tier"))},
-    # Its client has each part of a stream as the data of an event.
+    # Mistral's client returns each part of a stream as the data of an event.
     usage=(*_AS_OPENAI.usage, ("data", "usage")),
     model=(*_AS_OPENAI.model, ("data", "model")),
     id=(*_AS_OPENAI.id, ("data", "id")),
     ends=(*_AS_OPENAI.ends, _says("data.choices.*.finish_reason")),
-    # One message of the prompt, and how many requests this was.
+    # Neither the messages of the prompt nor the number of requests has a price.
     no_price=frozenset(("messages", "request_count")),
 )
-# It bills what was asked for, and not the tokens of its own instructions, which `tokens` and `cached_tokens` count too.
+# Cohere does not bill the tokens of its own instructions, which `tokens` and `cached_tokens` include.
 _BILLED = "billed_units"
 _COHERE = UsageDialect(
     (
@@ -477,14 +477,14 @@ _COHERE = UsageDialect(
     no_price=frozenset(("tokens", "cached_tokens", "api_version")),
     embedding=(_says("response_type"),),
 )
-# Embeddings and rerankings: all tokens are of the input.
+# Voyage makes embeddings and rerankings, so all of its tokens are input.
 _VOYAGE = UsageDialect(
     (Counter("prompt", (("total_tokens",),), bucket="input"), Counter("text", (("text_tokens",),), "prompt")),
     required=("prompt",),
     sums={"prompt": ("text",)},
     complete=(_says("object", "list"),),
     embedding=(_says("object", "list"),),
-    # Its client has what was asked for beside the tokens.
+    # Voyage's client returns the embeddings or results beside the tokens.
     no_price=frozenset(("embeddings", "results")),
 )
 
@@ -499,7 +499,7 @@ _GEMINI_INTERACTIONS = UsageDialect(
     (
         Counter("prompt", (("total_input_tokens",),), bucket="input"),
         Counter("prompt of tools", (("total_tool_use_tokens",),), bucket="input"),
-        # The cache holds the prompt and that of tools.
+        # The cache may hold tokens of both prompts, so this count is not a part of only one of them.
         Counter("read", (("total_cached_tokens",),), bucket="cache_input"),
         Counter("completion", (("total_output_tokens",),), bucket="output"),
         Counter("thoughts", (("total_thought_tokens",),), bucket="output_reasoning", beside="output"),
@@ -524,8 +524,8 @@ _GEMINI_INTERACTIONS = UsageDialect(
     ),
     complete=(_says("object", "interaction"),),
 )
-# A message of LangChain: its input contains the cache, its output the reasoning. What is written to the cache for a
-# stated time is not in `cache_creation` again. Parts of a stream are added up, as LangChain adds them.
+# In a message of LangChain, the input includes the cache, and the output the reasoning. Tokens that are written to the
+# cache for a stated time are not in `cache_creation` too. Parts of a stream are added up, as LangChain does.
 _LANGCHAIN_USAGE = (("usage_metadata",), ("kwargs", "usage_metadata"))
 _IN, _OUT = "input_token_details", "output_token_details"
 _METADATA = ("response_metadata",)
@@ -556,7 +556,8 @@ _LANGCHAIN = UsageDialect(
     conditions={"service_tier": tuple((*at, *_METADATA, "service_tier") for at in ((), ("kwargs",)))},
     values={"service_tier": {"on_demand": "standard"}},
     stream="add",
-    # LangChain names the parts that have no name yet; of a response of OpenAI, some have its name or that of a message.
+    # LangChain makes an id for parts without one. In a response of OpenAI, some parts have the id of the response or of
+    # a message.
     id=(("id",),),
     ids_of_client=("run-", "lc_"),
     ids_of_parts=("resp_", "msg_"),
@@ -570,8 +571,8 @@ _LANGCHAIN = UsageDialect(
         meter: ((*_METADATA, "usage", "server_tool_use", f"{meter}_requests"),) for meter in ("web_search", "web_fetch")
     },
 )
-# The usage of Vercel's AI SDK. Of version 5 nobody knows whether its input contains the cached tokens, which was as the
-# provider counts; since version 6 it does, and says so by the details.
+# The usage of Vercel's AI SDK. In version 5, the provider decides whether the input includes the cached tokens. Since
+# version 6 it includes them, and such a usage has `inputTokenDetails`.
 _AI_IN, _AI_OUT = "inputTokenDetails", "outputTokenDetails"
 _VERCEL = UsageDialect(
     (
@@ -596,7 +597,7 @@ _VERCEL = UsageDialect(
         meter: tuple((*at, "raw", "server_tool_use", f"{meter}_requests") for at in (("usage",), ()))
         for meter in ("web_search", "web_fetch")
     },
-    # Counts by the provider itself.
+    # `raw` has the counts as the provider wrote them.
     no_price=frozenset(("raw",)),
     embedding=(_says("embedding"), _says("embeddings")),
 )
@@ -627,7 +628,7 @@ DIALECTS: Mapping[str, UsageDialect] = {
     "vercel": _VERCEL,
     "otlp": _OPENTELEMETRY,
 }
-# Everything that a response may count beside its tokens.
+# Every meter that a response may count beside its tokens.
 DIALECT_METERS = frozenset(
     meter
     for dialect in DIALECTS.values()

@@ -1,7 +1,7 @@
 """Check one field of a request.
 
-`accept` is fast and returns None for a wrong value; `messages` then says why, in the order in which clients know the
-messages: type, integer, least, greatest.
+`accept` is fast and returns None for a wrong value; `messages` then says why, in the order that clients know: type,
+integer, least, greatest.
 """
 
 import re
@@ -27,8 +27,8 @@ from ratecard.base.money import MAX_DECIMAL_PLACES, READING, places_of
 Accept = Callable[[Any], Any]
 # Larger whole numbers are treated as infinite: they exceed every bound.
 _BEYOND = 10**400
-# The beginning of a URL or data URI. Also used by the OpenAPI description and by the engines of a simulation, whose
-# regular expressions know no flags and have other ideas of white space.
+# The beginning of a URL or data URI. The OpenAPI description and the engines of a simulation use it too; their regular
+# expressions have no flags and define white space differently.
 URL = r"^[ \t\n\f\r]*([dD][aA][tT][aA]:[^,]{0,200},|[a-zA-Z][a-zA-Z0-9+.-]*://[^ \t\n\f\r/?#]+)"
 _URL = re.compile(URL)
 _DIGITS = re.compile(r"\d{1,12}", re.ASCII)
@@ -42,14 +42,14 @@ class Field(Protocol):
 
     @property
     def accept(self) -> Accept:
-        """Return the value as the shape keeps it; None if it is wrong. May raise `TypeError` if it is unhashable."""
+        """Return the value for the shape; None if it is wrong. It may raise `TypeError` for an unhashable value."""
 
     def messages(self, given: object) -> list[str]:
-        """Say why a value is wrong."""
+        """Return the reasons why a value is wrong."""
 
 
 def accepted(field: Field, given: object) -> Any:
-    """Return a field's value as the shape keeps it; None if it is wrong."""
+    """Return a field's value for the shape; None if it is wrong."""
     try:
         return field.accept(given)
     except TypeError:  # an unhashable value
@@ -137,7 +137,7 @@ class NumberField:
         number = given if given.__class__ is Decimal and not given.is_nan() else decimal(given)
         if number is None or not self.least <= number <= self.greatest:
             return None
-        # Text without an exponent has no more places than letters.
+        # Text without an exponent has no more decimal places than characters.
         words = str(number)
         if len(words) <= MAX_DECIMAL_PLACES and "E" not in words and "e" not in words:
             return number
@@ -195,7 +195,7 @@ class Url:
 
 
 def decimal(given: Any) -> Decimal | None:
-    """Convert a JSON number to a decimal; None for what is not a number. Infinity is kept: it exceeds every bound."""
+    """Convert a JSON number to a decimal; None for any other value. Infinity is kept: it exceeds every bound."""
     if given.__class__ is Decimal:
         return None if given.is_nan() else given
     if isinstance(given, bool) or not isinstance(given, (int, float, Decimal)):
@@ -207,7 +207,7 @@ def decimal(given: Any) -> Decimal | None:
 
 
 def whole(given: object) -> int | None:
-    """Convert a JSON number to an integer (2.0 is 2); None for what is not one, or is beyond all bounds."""
+    """Convert a JSON number to an integer (2.0 is 2); None for any other value, and for numbers beyond all bounds."""
     if given.__class__ is int:
         return given if -_BEYOND < given < _BEYOND else None
     number = decimal(given)

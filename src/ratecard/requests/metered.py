@@ -13,7 +13,7 @@ from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.dialects import DIALECT_METERS
 from ratecard.requests.fields import Field, RequestShape, accepted, field_problems, whole
 
-# (request, shape, problems): adds to the last two.
+# A function of (request, shape, problems), which adds to the shape and to the problems.
 Settle = Callable[[Mapping[str, Any], RequestShape, Problems], None]
 # Keys that every usage may have beside the fields of its type; `metadata` is the caller's own.
 COMMON = ("type", "model", "metadata")
@@ -27,7 +27,7 @@ def usage_keys(fields: Iterable[str]) -> KeysView[str]:
 def unrecognized(
     given: Mapping[Any, Any], known: KeysView[str], at: Path = (), *, unsaid: Collection[str] = ()
 ) -> Problems:
-    """Return the problem of an object with unknown keys and a suggestion, never one of `unsaid`; empty without any."""
+    """Return the problem of unknown keys in an object, and suggest keys that are not `unsaid`; empty if all are known."""
     if given.keys() <= known:
         return []
     names = field_names(name for name in given if name not in known)
@@ -38,7 +38,7 @@ def unrecognized(
 
 
 def usage_problems(usage: Mapping[Any, Any], known: KeysView[str], unsaid: Collection[str] = ()) -> Problems:
-    """Return the problems of a usage's keys and its `metadata`; suggestions are any of `known` but the `unsaid`.
+    """Return the problems of a usage's keys and its `metadata`; suggest `known` keys that are not `unsaid`.
 
     >>> usage_problems({"type": "speech", "model": "m", "character": 5, "metadata": {}}, usage_keys(["characters"]))
     [((), "Unrecognized key(s) in object: 'character'. Did you mean 'characters'?")]
@@ -57,8 +57,8 @@ def _quoted(names: Collection[str]) -> str:
 class UsageSchema:
     """The fields of a request, in order. `inert` fields are checked and have no effect on the price.
 
-    `settle` reads what fields cannot say, under the `further` keys: it is given the request, and adds to the shape and
-    to the problems. `unsaid` are keys that are not suggested, as they have no effect on this price.
+    `settle` reads the `further` keys, which need more than the check of a field: it takes the request, and adds to the
+    shape and to the problems. The `unsaid` keys are never suggested, because they do not affect this price.
     """
 
     fields: Mapping[str, Field]
@@ -94,13 +94,13 @@ class UsageSchema:
         return shape, ignored
 
 
-# What a response lists beside its counts: by its path, the meter of which each is one; empty: of none.
+# The key for items that a response lists beside its counts: the path of each item -> its meter, or empty text.
 LISTED = "listed"
 _NOT_LISTED = "Expected meters by the paths of what is listed, as usage_from returns them"
 
 
 class Meterage(NamedTuple):
-    """What may be counted of a meter, and how many a usage has that does not count it; None: it has to."""
+    """The check of a meter's count, and the count of a usage that leaves it out; None if the count is required."""
 
     field: Field
     otherwise: int | None
@@ -109,7 +109,7 @@ class Meterage(NamedTuple):
 def read_counts(
     usage: Mapping[Any, Any], meters: Mapping[str, Meterage], declared: Collection[str], problems: Problems
 ) -> dict[str, int | Decimal]:
-    """Read the counts of a usage, of which `meters` have a price; problems are added, each at its meter.
+    """Read the `counts` of a usage, and add a problem at each wrong meter. Only `meters` have a price.
 
     >>> from ratecard.requests.fields import WholeNumber
     >>> problems: Problems = []
@@ -144,9 +144,9 @@ def read_counts(
 
 
 def count_listed(usage: Mapping[str, Any], meters: Collection[str]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """Return a usage whose `counts` are those of these meters, and the paths of other counts that it lists.
+    """Return a usage with its listed items of these meters added to its `counts`, and the paths of all other items.
 
-    Raises `QuoteError` for a list of another form.
+    Raises `QuoteError` if `listed` has another form.
 
     >>> count_listed({"listed": {"output.0": "shell", "output.1": "shell", "output.2": "image"}}, ["shell"])
     ({'counts': {'shell': 2}}, ('output.2',))

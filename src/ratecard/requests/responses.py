@@ -1,4 +1,4 @@
-"""Look into what a provider's client returned: values of a response, and how the parts of a stream hang together."""
+"""Find values in the responses of providers, and check that the parts of a stream are complete and in order."""
 
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -22,7 +22,7 @@ _NOT_FINISHED = "This stream has not finished. Give all of its parts, or partial
 
 
 def opened_json(given: Any, at: Path) -> Any:
-    """Read JSON where text or bytes are given. Raises `QuoteError` where they are something else."""
+    """Read text or bytes as JSON; return any other value as it is. Raises `QuoteError` for text that is not JSON."""
     if not isinstance(given, (str, bytes, bytearray)):
         return given
     try:
@@ -32,15 +32,15 @@ def opened_json(given: Any, at: Path) -> Any:
 
 
 def value_in(given: Any, way: Iterable[str]) -> Any:
-    """Return what lies at the end of a way, in mappings, JSON and objects of clients; None if nothing does.
+    """Return the value at the end of a way through mappings, JSON and client objects; None if there is no value.
 
-    Raises `QuoteError` for text that begins like JSON and is not: other counts would be read in place of its own.
+    Raises `QuoteError` for invalid text that begins like JSON: otherwise, other counts would be read in its place.
     """
     return next((value for _, value in values_in(given, tuple(way))), None)
 
 
 def values_in(given: Any, way: Way, at: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Return everything that lies at the end of a way, with its path: `*` is every entry of a list."""
+    """Yield every value at the end of a way, with its path; the name `*` means every entry of a list."""
     for place, name in enumerate(way):
         if name == "*":
             for index, entry in enumerate(given if isinstance(given, (list, tuple)) else ()):
@@ -64,14 +64,14 @@ def says(part: Any, signs: Iterable[Sign]) -> bool:
 
 
 def first_of(given: Any, ways: Iterable[Way]) -> tuple[Way, Any]:
-    """Return the first of these ways at whose end a value lies, and the value."""
+    """Return the first of these ways that leads to a value, and the value; an empty way and None without any."""
     return next(((way, value) for way in ways if (value := value_in(given, way)) is not None), ((), None))
 
 
 def is_stream(response: Any) -> bool:
-    """Return True for parts, one by one: a list, an iterator, or an object of a client that yields them.
+    """Return True for a response in parts: a list, an iterator, or a client object that yields the parts.
 
-    Raises `QuoteError` for an asynchronous one. Models of pydantic yield their fields, and are not streams.
+    Raises `QuoteError` for an asynchronous stream. Pydantic models yield their fields, so they are not streams.
     """
     if isinstance(response, AsyncIterable) and not isinstance(response, Iterable):
         raise QuoteError(INVALID_RESPONSE, [((), _ASYNCHRONOUS)])
@@ -80,7 +80,7 @@ def is_stream(response: Any) -> bool:
 
 
 def of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
-    """Return the request of an export that has one, or the requests; attributes that are a list become a mapping."""
+    """Return the only request of an export, or a list of its requests; attributes in a list become a mapping."""
     if dialect.exported and value_in(response, dialect.exported[:1]) is not None:
         requests = [request for _, request in values_in(response, dialect.exported) if request is not None]
         response = requests if len(requests) > 1 else next(iter(requests), response)
@@ -97,24 +97,24 @@ def of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
 
 
 def _typed(given: Any) -> Any:
-    """Return a value of OTLP as JSON, where whole numbers are text: `{"intValue": "12"}`."""
+    """Return the value of an OTLP attribute; whole numbers are text there: `{"intValue": "12"}`."""
     way, value = first_of(given, (("intValue",), ("doubleValue",), ("stringValue",), ("boolValue",)))
     is_whole = way == ("intValue",) and isinstance(value, str) and value.isascii() and value.isdigit()
     return int(value) if is_whole else value if way else given
 
 
 class Stream:
-    """The beginning, the end and the order of a stream, as its parts say them."""
+    """The state of a stream that is read part by part: its order, its turns, and whether it has finished."""
 
     def __init__(self, dialect: UsageDialect, problems: Problems, partial: bool) -> None:
         self._dialect, self._problems, self._partial = dialect, problems, partial
         self._number: Decimal | None = None
-        # The number of the part that is read.
+        # The number of the part that is being read.
         self.place = -1
-        # The first parts that say that they are another response, and that they are one by themselves.
+        # The numbers of parts that have the id of another response, and of parts that are complete responses.
         self._others: list[int] = []
         self._complete: list[int] = []
-        # The first id, and the first of the client.
+        # The first id that the client made (True), and the first other id (False).
         self._ids: dict[bool, str] = {}
         self._another_model: list[int] = []
         self._turns: set[str] = set()
@@ -123,7 +123,7 @@ class Stream:
         self._finished = False
 
     def take(self, part: Any) -> None:
-        """Read what a part says of the stream, whether it has a usage or not."""
+        """Read the order, the beginning, the end and the id of the stream from a part, with or without a usage."""
         dialect = self._dialect
         self.place += 1
         if (number := decimal(first_of(part, dialect.order)[1])) is not None:
@@ -143,7 +143,7 @@ class Stream:
             self._others.append(self.place)
 
     def is_turn(self, part: Any) -> bool:
-        """Return True if a part with a usage is a turn; refuse one that is neither a turn nor of the same stream."""
+        """Return True if a part with a usage is a turn; refuse one that neither is a turn nor continues the stream."""
         if says(part, self._dialect.of_another_model):
             self._another_model.append(self.place)
             return False
@@ -164,7 +164,7 @@ class Stream:
             self.refuse(_NOT_IN_ORDER)
 
     def note(self, has_usage: bool) -> dict[str, str]:
-        """Return what a quote says of a stream that was cut off; it is refused unless what came is asked for."""
+        """Return the note that the stream was cut off, or nothing; refuse such a stream unless it may be partial."""
         if self.place:
             self._problems += [((place,), _ANOTHER_MODEL) for place in self._another_model[:MOST_PROBLEMS]]
         others = [*(self._complete if self.place else ()), *self._others]
@@ -176,7 +176,7 @@ class Stream:
         return {"stream: not finished": ""} if cut_off and self._partial and has_usage else {}
 
     def _id_of(self, part: Any) -> str:
-        """Return the id of a part; empty where it says none, as Azure does of the first part of a stream."""
+        """Return the id of the response in a part; empty if it has none, like the first part of a stream from Azure."""
         id_ = first_of(part, self._dialect.id)[1]
         return "" if id_ is None or (word := word_of(id_)).startswith(self._dialect.ids_of_parts) else word
 

@@ -42,7 +42,8 @@ def _field_of(annotation: Any) -> Field:
     return Boolean() if type_ is bool else TextField()
 
 
-# By their names, which are rules of this service's API; `service_parameters` in vocabulary.yaml says who has them.
+# The check of each parameter of this service's API, by name. Tables enable them by `service_parameters` in
+# vocabulary.yaml.
 PARAMETERS = {name: _field_of(field.annotation) for name, field in ServiceParameters.model_fields.items()}
 # By kind of search: the field that counts it, and the parameter that switches it.
 SEARCHES = {
@@ -50,7 +51,7 @@ SEARCHES = {
     "web_scraping": ("scraped_urls", "enable_web_scraping"),
     "x_search": ("x_search_results", "enable_x_search"),
 }
-# The parameters in a model's name, in order; what has no `=` is no parameter, and its value is None.
+# The parameters in a model's name, in order. A part without `=` is not a parameter, and its value is None.
 Suffix = tuple[tuple[str, Any], ...]
 _BOOLEANS = {"true": True, "false": False}
 # The `:` before a parameter with its value.
@@ -73,7 +74,7 @@ def plain_name(tables: Tables, name: str) -> str:
         return name
     plain, suffix = split_name(name)
     before = name.partition(":")[0]
-    # A parameter without a value is refused by its name.
+    # A parameter without a value is split off too, so that the error can name it.
     if not suffix and before in tables.models and tables.named(name) is None:
         return before
     return plain
@@ -83,7 +84,7 @@ def split_model(name: str) -> tuple[str, Suffix]:
     """Split a model's name into the model and the parameters of its suffix `:<parameter>=<value>`.
 
     Parameters are joined by `&` or `:`. A `:` begins a parameter if `=` follows; else it is part of the name or value
-    before it. Only a name that no model has is split.
+    before it. Split only names that no model has.
 
     >>> split_model("zai-org-glm-5-2:enable_web_search=on&disable_thinking=true")
     ('zai-org-glm-5-2', (('enable_web_search', 'on'), ('disable_thinking', True)))
@@ -91,7 +92,7 @@ def split_model(name: str) -> tuple[str, Suffix]:
     ('zai-org-glm-5-2', (('enable_web_search', 'on'), ('character_slug', 'alan:turing')))
     """
     model, *parts = _PARAMETER.split(name)
-    if not parts:  # what follows the first `:` is refused by name
+    if not parts:  # the text after the first `:` is refused by its name
         model, _, suffix = name.partition(":")
         parts = [suffix]
     parameters = list[tuple[str, Any]]()
@@ -112,12 +113,12 @@ class Parameters(NamedTuple):
     others: tuple[str, ...]
 
     def idle(self, supported: Collection[str]) -> list[str]:
-        """Return the switches of searches that are not supported, where they are not off: they have no effect."""
+        """Return the switches of unsupported searches that are not off: they have no effect."""
         switches = (switch for kind, (_, switch) in SEARCHES.items() if kind not in supported)
         return [name for name in switches if self.known.get(name) not in (None, "off", "false")]
 
     def without_effect(self, supported: Collection[str]) -> tuple[str, ...]:
-        """Return the names, with their path, of what has no effect on a price."""
+        """Return the paths of the parameters without effect on a price."""
         switches, idle = {switch for _, switch in SEARCHES.values()}, self.idle(supported)
         known = (name for name in self.known if name not in switches or name in idle)
         return tuple(f"service_parameters.{name}" for name in (*known, *self.others))
@@ -129,8 +130,8 @@ NO_PARAMETERS = Parameters({}, ())
 def read_parameters(given: object, suffix: Suffix, problems: Problems) -> Parameters:
     """Read the parameters of a request; those of the body win over the suffix of the model's name.
 
-    A name that is not known is no problem: the API passes it through. It is listed as it is, at most 20 of them. One
-    that the suffix gives twice is a problem, whether it is known or not: nothing says which of the two counts.
+    An unknown name is not a problem, because the API passes it through; at most 20 of them are listed, as they are. A
+    name that the suffix gives twice is a problem, known or not, because nothing says which of the two counts.
     """
     in_body = mapping_of(given)
     if in_body is None:
@@ -152,8 +153,8 @@ def read_parameters(given: object, suffix: Suffix, problems: Problems) -> Parame
 def billed_searches(counts: Mapping[str, int], parameters: Mapping[str, Any]) -> dict[str, int]:
     """Return the number of searches of each kind that a request is billed for.
 
-    X search and scraping replace the standard web search. A search that is switched off is not billed; with `on`, one
-    is billed if none was counted; `auto` bills what was counted.
+    X search and scraping replace the standard web search. A search that is switched off is not billed; `on` bills one
+    search if none was counted; `auto` bills the searches that were counted.
     """
     billed = {}
     for kind, (field, parameter) in SEARCHES.items():

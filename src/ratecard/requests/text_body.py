@@ -17,7 +17,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def body_of_text(fields: Mapping[str, str]) -> dict[str, Any]:
-    """Make a body from fields as text; empty ones are left out, and what is not valid stays text, to be refused.
+    """Make a body from fields as text. Empty fields are left out; invalid values stay text, to be refused later.
 
     >>> body_of_text({"model": "m", "duration": "5s", "audio": "true", "target_fps": "48", "resolution": ""})
     {'model': 'm', 'duration': '5s', 'audio': True, 'target_fps': Decimal('48')}
@@ -41,7 +41,7 @@ def _value(name: str, text: str) -> Any:
 def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Make a usage from a table's example, in which cache buckets and a single RPC call are written flat.
 
-    An example that has `counts` and no tokens, or is empty, is of a model without tokens.
+    An example with `counts` and no tokens, or without any field, is of a model without tokens.
 
     >>> usage_of_text("text", "m", {"prompt_tokens": "10", "cached_tokens": "4"})["usage"]
     {'prompt_tokens': 10, 'completion_tokens': 0, 'prompt_tokens_details': {'cached_tokens': 4}}
@@ -61,7 +61,7 @@ def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str
 
 
 def _numbers(text: Any) -> Any:
-    """Read a number, or those of `tokens` and `counts`."""
+    """Read a number, or every number of `tokens` or `counts`."""
     if isinstance(text, Mapping):
         return {name: number_of_text(count) for name, count in text.items()}
     return number_of_text(text)

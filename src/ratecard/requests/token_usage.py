@@ -1,11 +1,10 @@
 """Read a usage object, as its provider wrote it, into counts by bucket.
 
-Counts are inclusive: tokens read from the cache are part of the prompt; `line_items/tokens.py` makes them disjoint. A
-counter that is not known is refused when it is above zero, because it could have a price; other unknown values are
-listed as ignored.
+Counts are inclusive: tokens read from the cache are part of the prompt; `line_items/tokens.py` makes them disjoint. An
+unknown counter above zero is refused, because it could have a price; other unknown values are listed as ignored.
 
 `counters.py` lists every count with every path at which a provider writes it, and a plan says what they mean together.
-Ordinary usages are read by compiled functions; all others, and those of responses, with care, to say what is wrong.
+Compiled functions read ordinary usages. `CarefulReader` reads all others and those of responses, to say what is wrong.
 """
 
 from collections import Counter as Counts
@@ -33,7 +32,7 @@ from ratecard.requests.fields import decimal, whole
 from ratecard.requests.metered import unrecognized
 from ratecard.tables.meters import COMPLETION, PROMPT
 
-# The conditions that a usage may state: by name, every spelling of the values that the model knows, and its value.
+# The conditions that a usage may state: by name, every spelling of a value that the model knows -> the value.
 Accepted = Mapping[str, Mapping[str, str]]
 _COUNTING = ("_requests", "_queries", "_seconds", "_images", "_characters")
 
@@ -64,7 +63,7 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
 
 
 def checked_count(given: Any, at: Path, problems: Problems, fractions: bool = False) -> int | Decimal | None:
-    """Return a count; None for anything else, which becomes a problem. Seconds may be fractions."""
+    """Return a count; add a problem and return None for any other value. Only `fractions` need not be whole."""
     messages = [words for words in count_messages(given) if not (fractions and words == NOT_AN_INTEGER)]
     problems += [(at, message) for message in messages]
     return None if messages else decimal(given) if fractions else whole(given)
@@ -84,7 +83,7 @@ def read_conditions(usage: Mapping[Any, Any], accepted: Accepted, problems: Prob
 
 
 def _state(name: str, given: object, accepted: Accepted, stated: dict[str, str]) -> list[str]:
-    """Put the value of a condition into `stated`; return its problems. None says nothing."""
+    """Put the value of a condition into `stated`; return its problems."""
     value = accepted[name].get(given) if isinstance(given, str) else None
     if value is None:
         words = invalid_enum(accepted[name], given)
@@ -103,7 +102,7 @@ TOO_DEEP = f"Object must be nested at most {DEEPEST} levels deep"
 
 
 NO_TOKENS: TokenCounts = (("input", "output"), (0, 0), None, ())
-# Counts by counter, and by the way to each.
+# Counts by the name of their counter, and by the way to each.
 CountOf = dict[str, int | Decimal]
 CountAt = dict[Way, int | Decimal]
 
@@ -123,14 +122,14 @@ def read_tokens(
     return _read_with_care(given, problems, is_text, accepted, stated)
 
 
-# The names of each count that a usage needs; of an embedding, the first.
+# The names of each count that a usage needs; an embedding needs only the first count.
 _REQUIRED = [[path[0] for name in of for path in COUNTER[name].paths] for of in (("prompt", "input"), ("completion",))]
 
 
 def _read_with_care(
     given: object, problems: Problems, is_text: bool, accepted: Accepted, stated: dict[str, str]
 ) -> TokenCounts:
-    """Read a usage object that no layout reads. In the function above, these variables would slow down every call."""
+    """Read a usage object that no layout reads. Within `read_tokens`, these variables would slow down every call."""
     fields = mapping_of(given)
     if fields is None:
         problems.append((USAGE, wrong_type("object", given)))
@@ -139,7 +138,7 @@ def _read_with_care(
     reading = CarefulReader(ANY_USAGE, wrong, USAGE, accepted, stated)
     reading.sort_out(fields)
     agreed_counts = agreed(ANY_USAGE, reading.counts, USAGE, wrong)
-    # `prompt_tokens` includes the cache, `input_tokens` need not.
+    # `prompt_tokens` includes the cache; `input_tokens` may leave it out.
     for first, *others in _REQUIRED if is_text else _REQUIRED[:1]:
         if all(fields.get(name) is None for name in (first, *others)):
             wrong.append(((*USAGE, first), wrong_type("number", None) if first in fields else REQUIRED))
@@ -190,7 +189,7 @@ class Found(NamedTuple):
 def agreed(dialect: UsageDialect, counts: CountAt, at: Path, problems: Problems) -> Found:
     """Return the counts of a usage by counter; names of one count that disagree are problems.
 
-    Which name is held against the others is said by the dialect, and not by the order of the usage.
+    The dialect, and not the order of the usage, decides which name the others are compared with.
     """
     result = Found({}, {})
     for counter in dialect.counters:
@@ -203,7 +202,7 @@ def agreed(dialect: UsageDialect, counts: CountAt, at: Path, problems: Problems)
 
 
 def _one_prompt(found: Found) -> Problems:
-    """Leave one count for the prompt, and one for each part of it in the cache; return the problems.
+    """Keep one count for the prompt, and one for each part of it in the cache; return the problems.
 
     At the top of a usage, Anthropic's cache counts are beside `input_tokens`, but included in `prompt_tokens`. In the
     details, they are always included.
@@ -231,7 +230,7 @@ def _one_prompt(found: Found) -> Problems:
 
 
 class CarefulReader:
-    """Reads a usage object with care: its counts by the way to each, and what of it is wrong or has no effect."""
+    """A reader of a usage object, with its counts by the way to each, its problems, and its values without effect."""
 
     def __init__(
         self,
@@ -248,7 +247,7 @@ class CarefulReader:
         # The counts of a breakdown by requests, added up.
         self.together = Counts[str]()
         self._breakdown: Way = (dialect.iterations,) if dialect.iterations else ()
-        # The ways to values under unknown names.
+        # Values under unknown names: the way to their object, the name, and the value.
         self._others: list[tuple[Way, object, Any]] = []
         self._listed, self._values = 0, 0
 
@@ -272,7 +271,7 @@ class CarefulReader:
                 self.sort_out(inside, way)
 
     def refuse(self, way: Path, *messages: str) -> None:
-        """Add problems at a way within the usage, unless there are enough."""
+        """Add problems at a way within the usage, unless the most that are listed is reached."""
         self._listed += len(messages)
         if self._listed <= MOST_PROBLEMS:
             self._problems += [((*self.at, *way), message) for message in messages]
@@ -310,7 +309,7 @@ class CarefulReader:
                 self._read_other((*place, field_name(name)), name, value, any(map(is_counter, way)), known)
 
     def _sum_iterations(self, entries: Iterable[Any]) -> None:
-        """Add up Anthropic's breakdown: its entries are usages, of the requests that this one took."""
+        """Add up Anthropic's breakdown, whose entries are the usages of the requests made for this one."""
         counts, sound = self.counts, True
         for index, entry in enumerate(entries):
             fields = mapping_of(entry)
@@ -321,7 +320,7 @@ class CarefulReader:
             self.at = (*self._usage, *self._breakdown, index)
             self.sort_out(fields)
             agreed_counts = agreed(self._dialect, self.counts, self.at, self._problems)
-            if self._dialect.names_say_counts:  # otherwise it may have the names of another dialect
+            if self._dialect.names_say_counts:  # a response may have names of another dialect here
                 self.read_others()
             self.at, self._others = self._usage, []
             sound = sound and len(self._problems) == before
@@ -342,7 +341,7 @@ class CarefulReader:
                 break
 
     def _read_other(self, way: Path, name: Any, given: Any, counts: bool, known: Sequence[str] = ()) -> None:
-        """Read one value; `counts` is whether it, or what it is part of, is named like a counter."""
+        """Read one value; `counts` is True if it, or an object that contains it, is named like a counter."""
         lenient = self._dialect.names_say_counts
         if given is None or not (lenient or (name not in self._dialect.no_price and "cost" not in str(name))):
             return
@@ -380,11 +379,11 @@ class CarefulReader:
 
 
 def word_of(given: Any) -> str:
-    """Return a word as text; clients have words as members of an enumeration."""
+    """Return a word as text; in clients, a word may be a member of an enumeration."""
     return str(getattr(given, "value", given))
 
 
-# What the counts of a usage mean together: a plan is made of the data of a dialect and the names of the counts that a
+# A plan says what the counts of a usage mean together. It is made from a dialect and the names of the counts that a
 # usage has. It is evaluated above, compiled below, and written in SQL by a simulation of responses.
 
 
@@ -394,7 +393,10 @@ _TWO_WAYS = "The same tokens may be counted here twice: give this or {}"
 
 
 class CountCheck(NamedTuple):
-    """A rule for a count: at most a sum and difference of others; with words, equal to it; `apart`: one of two is 0."""
+    """A rule for a count: it is at most the sum `of` other counts minus `less`.
+
+    With `words`, it equals that sum; if `apart`, one of the two is 0.
+    """
 
     name: str
     of: _Names
@@ -414,12 +416,12 @@ class UsagePlan(NamedTuple):
         return {bucket: int(sum(counts[name] for name in names)) for bucket, names in self.buckets.items()}
 
     def failures(self, found: Found) -> Iterator[tuple[Path, str]]:
-        """Say what does not hold: where the count was read, and the message."""
+        """Yield each check that fails: the path of its count, and the message."""
         counts = found.counts
         for check in self.checks:
             count, limit = counts[check.name], sum(counts.get(name, 0) for name in check.of)
             less = sum(counts.get(name, 0) for name in check.less)
-            # A part that is too large by itself is said once.
+            # A part that is too large by itself is reported once, by its own check.
             if less <= limit and (
                 count and limit if check.apart else count != limit if check.words else count > limit - less
             ):
@@ -427,7 +429,7 @@ class UsagePlan(NamedTuple):
 
 
 def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
-    """Make the plan of usages that have the `given` counts.
+    """Return the plan of usages that have the `given` counts.
 
     >>> from ratecard.requests.dialects import DIALECTS
     >>> usage_plan(DIALECTS["anthropic"], ["input", "completion", "top read"]).buckets
@@ -438,7 +440,7 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
     paths = {counter.name: ".".join(counter.paths[0]) for counter in dialect.counters}
     for counter in dialect.counters:
         if counter.name in given:
-            # Beside the input means within the prompt, where a usage counts that.
+            # If a usage counts the prompt, that already includes the counts beside the input.
             beside = "" if counter.beside == PROMPT and "prompt" in given else counter.beside
             for bucket in filter(None, (counter.bucket, beside)):
                 buckets[bucket] = (*buckets.get(bucket, ()), counter.name)
@@ -465,24 +467,24 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
 
 
 def any_usage_plan(given: Collection[str], is_text: bool) -> UsagePlan:
-    """Make the plan of the usage object of a request of text, or of an embedding, whose total is its prompt."""
+    """Return the plan of a usage object of text, or of an embedding, whose total is its prompt."""
     plan = usage_plan(ANY_USAGE, given)
     if "total" not in given:
         return plan
     kinds = (PROMPT, COMPLETION) if is_text else (PROMPT,)
-    # A total of another sum counts something unknown.
+    # A total that differs from this sum counts something unknown.
     words = f"Expected {{}}, the sum of all {'prompt and completion' if is_text else 'prompt'} tokens"
     check = CountCheck("total", tuple(name for kind in kinds for name in plan.buckets[kind]), words=words)
     return plan._replace(checks=(*plan.checks, check))
 
 
-# Usage objects of ordinary layouts are read by functions that are compiled at the first usage of each layout: its
-# names, nested, in their order. A compiled function accepts plain counts that agree, and returns None for all others.
+# Usage objects of ordinary layouts are read by functions that are compiled at the first usage of each layout. A layout
+# is the nested names in their order. A compiled function accepts plain counts that agree; it returns None for others.
 
 
-# The function of a layout: the counts of a usage, or None.
+# The compiled function of a layout, which returns the counts of a usage, or None.
 _Reader = Callable[[dict[Any, Any]], TokenCounts | None]
-# The names of the objects of a usage, and its readers by the names in these.
+# The names of a usage's objects, and the readers by the names in these objects.
 _Inside = tuple[tuple[str, ...], dict[tuple[Any, ...], _Reader]]
 # Layouts beyond this number, which only hostile usages have, are read with care each time.
 MOST_LAYOUTS = 1_000
@@ -495,7 +497,7 @@ class LayoutReaders:
 
     def __init__(self, *, is_text: bool) -> None:
         self._is_text = is_text
-        # By the names of a usage.
+        # The objects and the readers by the names of a usage.
         self._readers: dict[tuple[Any, ...], _Inside] = {}
         self._compiled = 0
 
@@ -560,7 +562,7 @@ def _source_of(usage: dict[Any, Any], is_text: bool) -> str | None:
 
 
 def _is_plain(counts: Collection[str]) -> bool:
-    """Return True if the names of counts alone say what the prompt is, and what of it was in the cache."""
+    """Return True if the names of counts alone show what the prompt is, and which part of it was cached."""
     tops = {"top read", "top written"}.intersection(counts)
     others = {"input", *tops} if "prompt" in counts else {"read", "written"} if tops else set()
     return ("prompt" in counts or "input" in counts) and others.isdisjoint(counts)
@@ -569,7 +571,7 @@ def _is_plain(counts: Collection[str]) -> bool:
 def _unpack(
     place: Way, fields: Mapping[Any, Any], of: str, variables: dict[str, str], numbers: Iterator[int]
 ) -> list[str] | None:
-    """Return the lines that put the counts of an object into variables; None for a name that is not read so."""
+    """Return the lines that put the counts of an object into variables; None if it has a name that needs care."""
     names = {name: f"v{next(numbers)}" for name in fields}
     lines = [f"{', '.join(names.values())}, = {of}.values()"] if names else []
     if len(place) > 1:  # the names of the usage and of its objects are those of the layout already

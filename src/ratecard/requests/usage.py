@@ -1,7 +1,7 @@
-"""Metered requests of every type, as typed models: what `prices.rate` takes.
+"""Typed models of metered requests of every type, for `prices.rate`.
 
-It takes these, the same as a mapping, or JSON. A mapping is checked by the price book itself, so that its errors name
-the model's own values.
+`prices.rate` also takes the same fields as a mapping or as JSON. The price book itself checks a mapping, so that its
+errors name the model's own values.
 """
 
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Read what a provider's client returned, by the provider's own dialect, as a typed usage."""
+"""Read a provider's response, in the dialect of the provider, as a typed usage."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 _WHOLES = (PROMPT, COMPLETION)
 
 _OUTPUT: tuple[Way, ...] = (("output",), ("response", "output"))
-# The parts of the prompt of which the cache has parts, too.
+# The parts of the prompt that the cache has too.
 _OF_MODALITY = frozenset(f"{PROMPT}_{modality}" for modality in (*MODALITIES, "document"))
 _OF_CACHE = f"cache_{PROMPT}"
 
@@ -47,17 +47,17 @@ def usage_from(
     `mistral`, `together`, `moonshot`, `cohere`, `voyage`, `litellm`, `langchain`, `vercel`, `genai-prices`, or
     `opentelemetry` (a span with `gen_ai.usage.*` attributes) and `otlp` (an export of one). The response is an object
     of the provider's client, a mapping, the usage alone, or the parts of one stream as a list or an iterator. A stream
-    that has not finished is refused; with `partial`, what came is priced, and the quote's `ignored` says so. Turns of
-    a session are added up.
+    that has not finished is refused; with `partial`, its parts so far are priced, and the quote's `ignored` says so.
+    Turns of a session are added up.
 
-    `model` is the name in your tables; left out, it is the response's own. `conditions` are those of your meters.yaml
-    (`service_tier="batch"`); they replace what the response says. `counts` adds what the provider bills and its
-    response does not count.
+    `model` is the name in your tables, by default the response's own. `conditions` are those of your meters.yaml
+    (`service_tier="batch"`); they replace those of the response. `counts` adds counts that the provider bills, but its
+    response leaves out.
 
-    The tokens are by bucket, where the input contains the cached tokens and the output the reasoning, whatever the
-    provider counts. What a response lists, and some bill by the call and others not, is in `listed`. Raises
-    `QuoteError` for a count that the dialect does not know, a sum that is not that of its parts, several responses in
-    place of one, and a response without a usage or a model.
+    The tokens are by bucket: the input includes the cached tokens, and the output the reasoning, however the provider
+    counts. `listed` has items, such as calls of tools, that some providers bill and others do not. Raises `QuoteError`
+    for a count that the dialect does not know, a sum that differs from its parts, several responses in place of one,
+    and a response without a usage or a model.
 
     >>> counts = {"input_tokens": 3, "cache_read_input_tokens": 1111, "output_tokens": 406, "service_tier": "batch"}
     >>> usage = usage_from("anthropic", {"model": "claude-opus-4-6", "usage": counts})
@@ -83,7 +83,7 @@ def usage_from(
 
 
 def _with_common_parts(tokens: dict[str, int]) -> dict[str, int]:
-    """Add the empty common parts of the cache and a modality, where the parts of the cache are all of it.
+    """Add zero counts of modalities that the cache lacks, if the parts of the cache add up to all of it.
 
     >>> _with_common_parts({"input": 9, "input_text": 5, "input_audio": 4, "cache_input": 3, "cache_input_text": 3})
     {'input': 9, 'input_text': 5, 'input_audio': 4, 'cache_input': 3, 'cache_input_text': 3, 'cache_input_audio': 0}
@@ -96,7 +96,7 @@ def _with_common_parts(tokens: dict[str, int]) -> dict[str, int]:
 
 
 def _has_parts(bucket: str, tokens: Mapping[str, int]) -> bool:
-    """Return True if parts of a bucket are counted, which have its name with further words: it then has something.
+    """Return True if a part of a bucket is counted: a bucket whose name has the same words and further ones.
 
     >>> _has_parts("input_audio", {"cache_input_audio": 1}), _has_parts("input_audio", {"cache_input": 1})
     (True, False)
@@ -111,14 +111,14 @@ class _Response:
     def __init__(self, dialect: UsageDialect, problems: Problems, stream: Stream | None) -> None:
         self._dialect, self._problems, self._stream = dialect, problems, stream
         self._counts: CountAt = {}
-        # The last part with a usage.
+        # The reader of the last part with a usage.
         self._reading = CarefulReader(dialect, problems, ())
         self._model: Any = None
         self._conditions: dict[str, Any] = {}
         self._calls = Counter[str]()
         # Items that are listed beside the counts: their path and their meter.
         self._listed: dict[str, str] = {}
-        # What audio by the second and images by the piece have, of which no token is counted.
+        # The fields of audio by the second and of images by the piece, which have no tokens.
         self._other: dict[str, Any] = {}
         self._is_embedding = False
 
@@ -166,7 +166,7 @@ class _Response:
             self._other = {"n": len(pieces)} | {name: word for name, word in said.items() if word is not None}
 
     def _pieces_of(self, part: Any) -> list[Any] | tuple[Any, ...]:
-        """Return the images of a response; a list of anything else is not one of images."""
+        """Return the images of a response; empty if it lists something else."""
         pieces = first_of(part, self._dialect.pieces)[1]
         if not isinstance(pieces, (list, tuple)):
             return ()
@@ -174,12 +174,12 @@ class _Response:
         return pieces if all(first_of(piece, ways)[0] for piece in pieces) else ()
 
     def _list(self, part: Any) -> None:
-        """Keep what a part lists; the same place of a later part says the same again, but in another turn."""
+        """Keep the items that a part lists. The same place in a later part is the same item, except in another turn."""
         dialect = self._dialect
         before = (self._stream.place,) if self._stream and says(part, dialect.turns) else ()
         for way, meter in dialect.listed.items():
             for path, value in values_in(part, way):
-                # A part of a stream says of which of the list it is.
+                # A part of a stream states the index of its item in the list.
                 index = value_in(value, ("index",))
                 place = (*path[:-1], index) if isinstance(index, int) else path
                 self._listed |= {} if value is None else {".".join(map(str, (*before, *place))): meter}
@@ -196,7 +196,7 @@ class _Response:
             case "add":
                 self._counts |= {way: count + self._counts.get(way, 0) for way, count in counts.items()}
             case _:
-                # A stream without totals grows by its output.
+                # In the order of a stream, its total (or its output, without a total) never becomes less.
                 again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
                 way = again.get("total") or again.get("completion")
                 if self._stream and way:
@@ -204,10 +204,10 @@ class _Response:
                 self._counts = counts or self._counts
 
     def _without_stale_parts(self, counts: CountAt) -> CountAt:
-        """Return the counts so far, but for the breakdown of a count that is said again without one.
+        """Return the counts so far, without the breakdown of a count that is now given again without a breakdown.
 
-        Where one part was all of it, that is all of it still. Two parts are kept: if their sum is another now, nobody
-        knows of which the rest is.
+        If one part was all of the count, it still is. Several parts are kept: if the new count differs from their sum,
+        nobody knows which part has the rest.
         """
         kept = dict(self._counts)
         by_name = {self._dialect.counter_at[way].name: way for way in self._counts}
@@ -220,7 +220,7 @@ class _Response:
         return kept
 
     def _made_apart(self, part: Any) -> None:
-        """Refuse requests that are not part of the counts, unless they have none."""
+        """Refuse further requests that the counts do not include, unless all of their own counts are zero."""
         for way in self._dialect.apart:
             made = value_in(part, way)
             for index, entry in enumerate(made) if isinstance(made, (list, tuple)) else ((None, made),):
@@ -230,7 +230,7 @@ class _Response:
                     self._problems.append(((*way, *(() if index is None else (index,))), words))
 
     def _check_all_steps(self, part: Any, counts: CountAt) -> None:
-        """Refuse the usage of several steps beside the usage of the last step; with one step, both are the same."""
+        """Refuse a usage of all steps that differs from that of the last step; with one step, both are the same."""
         at = self._dialect.of_all_steps
         if fields := mapping_of(value_in(part, at)) if at else None:
             of_all = CarefulReader(self._dialect, self._problems, at)
@@ -254,7 +254,7 @@ class _Response:
         return +calls
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
-        """Return the usage of everything that was taken; None if there are problems."""
+        """Return the usage of all parts that were read; None if there are problems."""
         name, dialect, problems = model or self._model, self._dialect, self._problems
         if not isinstance(name, str):
             problems.append((("model",), "The response names no model. Give it as model"))
@@ -292,7 +292,7 @@ class _Response:
             if counter.meter and (count := agreed_counts.counts.get(counter.name))
         }
         counts = self._calls | counts | (stated.pop("counts", None) or {})
-        # Items that are counted are not listed again.
+        # Counted items are not listed again.
         listed = {path: meter for path, meter in self._listed.items() if meter not in counts} | note
         further = {name: said for name, said in (("counts", counts), (LISTED, listed)) if said}
         of = EmbeddingUsage if self._is_embedding else TextUsage

@@ -1,7 +1,7 @@
 """Bodies of `POST /video/quote` become request shapes of one version, or every error of the body at once.
 
-First the fields, API-wide and as one version knows them; then the rule across fields that a version may have (what a
-reference clip or a source video decides); then both together.
+The file has the checks of single fields, API-wide and of one version; then the rules across fields that a version may
+have, for a reference clip or a source video; then the schema that joins both.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -51,7 +51,7 @@ from ratecard.tables.video import (
     VideoVersion,
 )
 
-# The order of the specification: errors and ignored fields are listed in it.
+# Errors and ignored fields are listed in the order of the specification.
 FIELD_ORDER = ("model", *REQUEST_FIELDS)
 NO_RESOLUTION = "Use upscale_factor instead of resolution"
 REFERENCE_SECONDS = "reference_video_total_duration"
@@ -59,7 +59,7 @@ _EITHER_AUTO = {"auto": "Auto", "Auto": "auto"}
 
 
 def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
-    """Return the checks of fields if the model is unknown, or does not limit a field."""
+    """Return the checks of fields for an unknown model, and for fields that a model does not limit."""
     reference = fields.reference_video_total_duration
     return {
         "duration": Choice(fields.duration),
@@ -106,7 +106,7 @@ NO_FRAME_RATE = "Could not read the frame rate of the video"
 
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
-    """Return a rule: reference video selects the rate with video input and, for `-1` and `auto`, the seconds."""
+    """Return the rule of reference video, which selects the rate with video input, and the seconds of `-1` and `auto`."""
     field: Path = (REFERENCE_SECONDS,)
 
     def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
@@ -129,10 +129,10 @@ def _reference_rule(limits: ReferenceVideo) -> Rule:
 
 
 def _source_rule(version: VideoVersion) -> Rule:
-    """Take seconds, size and frame rate of the source video; if they are unknown, the stated seconds.
+    """Return the rule that takes seconds, size and frame rate of the source video; the stated seconds if unknown.
 
-    An unknown height is priced at the dearest tier. What cannot be priced so is an error: an unknown size or frame rate
-    for megapixels, and an unknown frame rate for an interpolation.
+    An unknown height is priced at the dearest tier. An unknown size or frame rate is an error for megapixels, and an
+    unknown frame rate for an interpolation.
     """
     longest = version.accepts.video_url.max_seconds if version.accepts.video_url else None
     needs_size = any(charge.NEEDS_SIZE for charge in version.charges)
@@ -170,11 +170,11 @@ _SOME = {"duration": "1s", "target_fps": 1, "video_url": "https://example.com"}
 
 @dataclass(eq=False, slots=True)
 class BodyLayout:
-    """The reading of bodies with the same names: the fields with and without effect on the price, with their `accept`.
+    """The plan to read bodies with the same names: fields with and without effect on the price, with their `accept`.
 
     `ignored` are the names without effect, as quotes list them. A layout that is not `complete` lacks a required field.
-    `words` finds the values of all fields, where each is one of a few words or of `booleans`; else it is None. Seconds
-    of reference video may be beside them: `seconds` is their check.
+    `words` returns the values of all fields, if each is one of a few words or of `booleans`; else it is None. `seconds`
+    is the check of the seconds of reference video, if a body has them beside these words.
     """
 
     active: tuple[tuple[str, Accept], ...]
@@ -187,7 +187,7 @@ class BodyLayout:
 
 
 def ignored_names(names: Collection[object]) -> tuple[str, ...]:
-    """Return names without effect as quotes list them: those that the API knows first, in the order of its fields."""
+    """Return names without effect as quotes list them: first the fields of the API, in its order, then all others."""
     known = [name for name in REQUEST_FIELDS if name in names]
     return (*known, *field_names((name for name in names if name not in REQUEST_FIELDS), MOST_NAMES - len(known)))
 
@@ -235,7 +235,7 @@ class VideoRequests:
         self.required = tuple(required)
 
     def layout(self, names: Sequence[object]) -> BodyLayout:
-        """Return how bodies with these names are read."""
+        """Return the layout of bodies with these names."""
         active, inert = (
             tuple((name, accept) for name, accept in fields.items() if name in names)
             for fields in (self.active, self.inert)
@@ -250,7 +250,7 @@ class VideoRequests:
         return BodyLayout(active, inert, ignored, set(self.required).issubset(names), words, booleans, seconds)
 
     def replaced(self, body: Mapping[str, Any], source: SourceVideo | None) -> tuple[str, ...]:
-        """Return the field in whose place the source video counts: stated seconds, if those of the video are known."""
+        """Return the field that the source video replaces: the stated duration, if the video's seconds are known."""
         known = self.of_source and source is not None and source.seconds
         return ("duration",) if known and body.get("duration") in SECONDS else ()
 
@@ -261,7 +261,7 @@ class VideoRequests:
         problems += field_problems(body, {name: self.fields[name] for name in self.inert}, {})
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
-            # A wrong field counts as given, so that the rule does not call it or another one missing.
+            # A wrong field counts as given, so that the rule does not report it or another field as missing.
             shape |= {name: value for name, value in _SOME.items() if name in refused}
             problems += [problem for problem in self.settle(shape, source) if problem[0][0] not in refused]
         raise refusal(problems)
@@ -274,5 +274,5 @@ def refuse_without_model(body: Mapping[str, Any], api_wide: Mapping[str, Field])
 
 
 def refusal(problems: Problems) -> QuoteError:
-    """Return the problems of a body, in the order of the specification's fields."""
+    """Return the error of a body with its problems in the order of the specification's fields."""
     return QuoteError(INVALID, sorted(problems, key=lambda problem: FIELD_ORDER.index(str(problem[0][0]))))

@@ -1,4 +1,4 @@
-"""The body of `POST /video/quote` as a typed model, with what help, refusals and OpenAPI say of each field."""
+"""The body of `POST /video/quote` as a typed model, with the words on each field for help, refusals and OpenAPI."""
 
 from decimal import Decimal
 from typing import Annotated, NamedTuple
@@ -12,7 +12,7 @@ AtLeastOne = Annotated[int, Field(ge=1, strict=True)]
 
 
 class Like(NamedTuple):
-    """What a value of a field looks like, in a few words."""
+    """A description of the values of a field, in a few words."""
 
     words: str
 
