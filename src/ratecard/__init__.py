@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ratecard.simulation.rollup import rollup as rollup
     from ratecard.simulation.simulate import simulate as simulate
 
-# The module of every public name. It is loaded when the name is first asked for, so that a program loads what it uses.
+# The module of every public name. It is loaded at the first use of the name, so that a program loads only what it uses.
 _HOME_OF = {
     "EditUsage": "requests.usage",
     "EmbeddingUsage": "requests.usage",
@@ -67,7 +67,7 @@ _HOME_OF = {
     "simulate": "simulation.simulate",
     "usage_from": "requests.usage_from",
 }
-# The new places of names that were here, which still work here for one release.
+# The new places of names that were here before, and still work here for one release.
 _MOVED = {
     "accounts": (
         "Amounts",
@@ -122,9 +122,9 @@ if not (find_spec("duckdb") and find_spec("pyarrow")):
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name of `__all__`, or a package like `ratecard.server`, when it is first asked for.
+    """Load a name of `__all__`, or a package like `ratecard.server`, at its first use.
 
-    Raises `ImportError` that names the extra to install. Warns of a name that has another place now.
+    Raises an `ImportError` that names the extra to install. Warns of a name that has another place now.
     """
     if name in _PLACE_OF:
         place = f"ratecard.{_PLACE_OF[name]}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ratecard.tables.contract import Contract
 
 
-# The number of contracts, the last used ones, whose compiled prices are kept. There may be ten thousand contracts.
+# The number of recently used contracts whose compiled prices are kept. There may be ten thousand contracts.
 MOST_CONTRACTS = 256
 
 
@@ -58,10 +58,10 @@ class RateCard:
         proves: bool = True,
     ) -> None:
         self.tables, self._compiler, self._base, self._proves = tables, compiler or Compiler(tables), base, proves
-        # The wrong examples of each version that was proved, by model and effective date: not by digest, which leaves
+        # The wrong examples of each version that was proved, by model and effective date, because a digest leaves
         # examples out.
         self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
-        # One compiler for each contract used lately, with what it extends at the time, and what it cannot use.
+        # One compiler for each recently used contract, with the contracts that it extends and the models it cannot use.
         self._compiler_under = lru_cache(MOST_CONTRACTS)(self._made_compiler_under)
         self._proved_contracts: dict[str, tuple[Fault, ...]] = {}
 
@@ -107,7 +107,7 @@ class RateCard:
     def prove(self, model: AnyModel, version: Version) -> None:
         """Work a version's own examples, once. Raises `TableError` if the rates contradict them.
 
-        On a card with a candidate, the version below it is proved: `ratecard promote` proves what is proposed.
+        On a card with a candidate, the version below it is proved: `ratecard promote` proves the proposed prices.
         """
         if not self._proves:
             return
@@ -139,7 +139,7 @@ class RateCard:
     def boundaries(self, *, contract: str | None = None, account: str | None = None) -> tuple[datetime, ...]:
         """Return the instants (UTC, rising) at which a price or limit begins, changes or ends, and so the price book.
 
-        Those of the list; with a `contract` or an `account`, also those at which its terms begin and end.
+        They are those of the list; with a `contract` or an `account`, also those at which its terms begin and end.
         """
         of_terms = contract is not None or account is not None
         terms = self.in_force.boundaries(contract, account) if of_terms else ()
@@ -153,7 +153,7 @@ class RateCard:
     def changes_between(
         self, first: datetime, end: datetime, *, contract: str | None = None, account: str | None = None
     ) -> list[datetime]:
-        """Return the instants after one and before another at which a price changes, also by the hours of its rates."""
+        """Return the instants between two others at which a price changes, also by the hours of its rates."""
         dated = (at for at in self.boundaries(contract=contract, account=account) if first < at < end)
         return sorted({*dated, *changes_between(self.windows, first, end)})
 
@@ -171,15 +171,15 @@ class RateCard:
 
     @cached_property
     def listed(self) -> "RateCard":
-        """Return the list alone, with the models that contracts keep for themselves: discounts are reckoned from it."""
+        """Return the list alone, with the models that contracts keep for themselves: discounts are computed from it."""
         tables = replace(self.tables, contracts={})
         return RateCard(tables, base=self._base, compiler=self._compiler, proves=self._proves)
 
     def contract_of(self, contract: str | None, account: str | None, instant: datetime) -> "Contract | None":
         """Return the contract that is named, or that an account has at an instant; None for the list.
 
-        Raises `UnknownContractError`, and `ValueError` where both are named, and for an account that is not text: it
-        would have the prices of the list, whatever its contract says.
+        Raises `UnknownContractError`, and `ValueError` if both are named, or if the account is not text: it would get
+        the prices of the list, whatever its contract says.
         """
         if contract is not None and account is not None:
             raise ValueError("contract and account are both given. Leave one out")
@@ -208,7 +208,7 @@ class RateCard:
     def under(self, chain: "ContractChain", moment: datetime, later: "Later" = ()) -> PriceBook:
         """Return the price book of a contract, and of what it extends, at an instant in UTC.
 
-        Prices that it has `later` are announced; none of them changes what is charged at the instant.
+        Its `later` prices are announced; they do not change any charge at the instant.
         """
         withheld = self.in_force.withheld(chain)
         if not (chain or withheld or later):
@@ -222,7 +222,7 @@ class RateCard:
         return Compiler(tables_under(self.tables, [self.contracts[name] for name in names], withheld, later))
 
     def work(self, contract: "Contract") -> Iterator[Worked]:
-        """Work the examples of a contract, on its first day or at the instant that each says."""
+        """Work the examples of a contract, on its first day or at the instant that an example states."""
         for number, example in enumerate(contract.examples):
             book = self.at(example.at or contract.begins, contract=contract.contract)
             yield work_contract_example(book, contract.contract, number, example)

@@ -51,7 +51,7 @@ def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Itera
 
 
 def work_contract_example(book: PriceBook, contract: str, number: int, example: "ContractExample") -> Worked:
-    """Work an example of a contract at a price book under it, of the instant that it says."""
+    """Work an example of a contract by the price book of that contract at the instant of the example."""
     return _worked(contract, number, example, lambda: price_example(book, book.in_effect(example.model)[0], example))
 
 
@@ -65,7 +65,7 @@ def _worked(of: str, number: int, example: Example, price: Callable[[], Quote]) 
 
 
 def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
-    """Quote an example's request at the instant of a price book, at the hour that it says. Raises `QuoteError`."""
+    """Quote an example's request at the instant of a price book, and the hour that it states. Raises `QuoteError`."""
     if example.at is not None:
         book = replace(book, hour=utc(example.at))
     fields, source = request_of_example(model, example)

@@ -59,7 +59,7 @@ def limits_for(
 ) -> Limit | VideoLimit:
     """Look up requests and tokens per minute of a type or model in the shipped tables, at an instant (default: now).
 
-    As `PriceBook.limits_for`. Raises `LimitError`.
+    It does the same as `PriceBook.limits_for`. Raises `LimitError`.
 
     >>> limits_for("text", tier="S", partner=False)
     Limit(requests=75, tokens=750000, from_default=False)

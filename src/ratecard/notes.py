@@ -1,4 +1,4 @@
-"""Notes on sound tables: what is allowed and may be a mistake. `ratecard check` prints them."""
+"""Notes on sound tables: lines that are allowed and may be a mistake. `ratecard check` prints them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ _YEAR, _QUARTER = timedelta(days=365), timedelta(days=90)
 
 
 def notes_on(tables: Tables, examples: Iterable[Worked], now: datetime) -> list[Fault]:
-    """Return the notes on tables whose `examples` were worked, each at its line: first those that no example mends."""
+    """Return the notes on tables with worked `examples`: first mistakes, then lines that no example reaches."""
     reached = set[str]()
     for quote in (worked.quote for worked in examples if worked.quote):
         for line in quote.lines:
@@ -78,7 +78,7 @@ def _never_applying(version: Version, meters: Meters) -> Iterator[_Noted]:
 
 
 def _idle_words(version: Version, meters: Meters) -> Iterator[_Noted]:
-    """Note each word of `without_rate` on a condition, or a value, that no rate or factor names but as the default."""
+    """Note each word of `without_rate` for a condition or value that rates and factors name at most as the default."""
     for charge in version.charges:
         if not isinstance(charge, Conditioned) or not charge.rates:
             continue
@@ -197,7 +197,7 @@ class _Applying:
                     yield from (moment.indexes[index] for index, _ in held_under(self._version, charge, full))
 
     def _is_chosen(self, rate: WrittenRate, others: Sequence[WrittenRate], conditions: Mapping[str, str]) -> bool:
-        """Return True if some request under conditions takes a rate of tokens, and none of the same tier."""
+        """Return True if some request under conditions takes this rate of tokens, and no better one of its tier."""
         better = [other for other in others if other is not rate and more_specific(other, rate)]
         names = dict.fromkeys(name for other in better for name in other.conditions if name not in conditions)
         names |= {name: None for name in self._in_not_sold if name not in conditions}
@@ -211,7 +211,7 @@ class _Applying:
         return not self._version.refuses(conditions, self._meters)
 
     def _combinations(self, names: Iterable[str]) -> Iterator[dict[str, str]]:
-        """Yield what requests can state of these conditions, without defaults."""
+        """Yield the combinations of these conditions that requests can state, without defaults."""
         return combinations_of({name: self._values[name] for name in names}, self._meters)
 
 

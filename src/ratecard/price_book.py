@@ -92,15 +92,15 @@ def _of_provider(model: AnyModel, fields: Mapping[str, Any]) -> Mapping[str, Any
 
 
 def without_proof(model: AnyModel, version: Version) -> None:
-    """Prove nothing: to work the examples themselves, and to compare tables."""
+    """Skip the proof, to work the examples themselves or to compare tables."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PriceBook(LimitsOfADay):
     """A rate card at one instant: immutable and pure. Made by `RateCard.at`.
 
-    `instant` is in UTC, `day` its day; `hour` is an instant whose hour decides instead of its own. `prove` raises
-    `TableError` for a version that contradicts its own examples, before its first price.
+    `instant` is in UTC, `day` its day; `hour` is another instant, whose hour decides in place of that of `instant`.
+    `prove` raises `TableError` for a version that contradicts its own examples, before its first price.
     """
 
     _compiler: Compiler
@@ -146,9 +146,9 @@ class PriceBook(LimitsOfADay):
         return tuple(PricedModel(model, version, self.prove) for model, version in self._in_effect_all(type))
 
     def model(self, name: str) -> PricedModel:
-        """Return the model that a request would name so: by its id, an alias, or an open pattern.
+        """Return the model that a request names by its id, an alias, or an open pattern.
 
-        Raises `QuoteError` that says why it has no price at this instant.
+        Raises a `QuoteError` with the reason if it has no price at this instant.
 
         >>> from ratecard import load_rate_card
         >>> load_rate_card().at(date(2026, 10, 1)).model("ovi-image-to-video").rates[0].amount
@@ -202,7 +202,7 @@ class PriceBook(LimitsOfADay):
         return plain_name(self.tables, name)
 
     def _is_listed(self, name: str) -> bool:
-        """Return True if a name is an id or an alias of a model: open patterns match more names than can be kept."""
+        """Return True for an id or an alias of a model; only these are kept, as open patterns match too many names."""
         return name in self.tables.models or name in self.tables.aliases
 
     def deprecation(self, name: str) -> Deprecation | None:
@@ -238,10 +238,10 @@ class PriceBook(LimitsOfADay):
     def _video_totals(
         self, body: Mapping[str, Any], name: str, values: Iterable[Any], *, source: SourceVideo | None = None
     ) -> list[Decimal | QuoteError]:
-        """Return the totals of bodies that are `body` with each of these values in the field `name`, in their order.
+        """Return the totals of `body` with each of these values in the field `name`, in their order.
 
-        A value for which there is no price has its `QuoteError`. Raises `QuoteError` where the model has no price for
-        videos.
+        A value without a price has its `QuoteError` in place of a total. Raises `QuoteError` if the model has no price
+        for videos.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -301,9 +301,9 @@ class PriceBook(LimitsOfADay):
         """Estimate the least and the most that a text request can cost before it runs; exact.
 
         The least: every prompt token in its cheapest bucket, no completion, no search. The most: every prompt token in
-        its dearest bucket, all of the completion, and the searches that parameters or the model's suffix switch on, as
-        many as their three arguments say, or else `limits.yaml`. What the request `counts` by meter is in both. Raises
-        `QuoteError` if nothing says how many, or the model does not support a search.
+        its dearest bucket, all of the completion, and the searches that parameters or the model's suffix switch on, up
+        to the number in their three arguments, or else in `limits.yaml`. Both include the request's `counts` by meter.
+        Raises `QuoteError` if there is no such number, or the model does not support a search.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -327,10 +327,10 @@ class PriceBook(LimitsOfADay):
         return estimate(metered, surcharges, self.limits, estimated)
 
     def rates_of(self, usage: Mapping[str, Any], counted: Iterable[str], *, prompt: int = 0) -> ShapeRates:
-        """Return what all requests like a usage are charged, whatever they count, by the functions that price quotes.
+        """Return the rates of all requests like a usage, whatever they count, by the functions that price quotes.
 
-        `usage` counts nothing of what is `counted`: buckets of tokens, a field that may be 0 (`seconds`), or meters
-        like `counts.page`, of which each is charged in proportion. `prompt` is the whole prompt that chooses the tier.
+        `usage` has 0 of everything that is `counted`: buckets of tokens, a field that may be 0 (`seconds`), or meters
+        like `counts.page`; each is charged in proportion. `prompt` is the whole prompt that chooses the tier.
         A bucket without a price is left out of the rates. Raises `QuoteError` for a usage that has no price.
 
         >>> from ratecard import load_rate_card
@@ -356,7 +356,7 @@ class PriceBook(LimitsOfADay):
                     if line in lines:
                         lines.remove(line)
                 rates[name] = tuple(line.rate for line in lines if line.unit != MINIMUM)
-        # The lines of the list: one line of a contract may be for this model and for its searches.
+        # The lines of the list decide, because one line of a contract may be for this model and for its searches.
         sources = {(rate.listed or rate).source for charge in metered.version.charges for rate in charge.rates}
         charged = [line for line in none if line.unit != MINIMUM]
         by_model, others = ([line for line in charged if (line.list_source in sources) is its] for its in (True, False))
@@ -365,7 +365,8 @@ class PriceBook(LimitsOfADay):
     def _of_nothing(self, usage: Mapping[str, Any], prompt: int) -> tuple[str, tuple[LineItem, ...]]:
         """Return the model and the lines of a usage that counts nothing.
 
-        Of conditions that are sold for such a prompt alone, they are those of a usage with the prompt, less its own.
+        If its conditions are sold only for such a prompt, the lines are those of a usage with the prompt, without the
+        lines of tokens.
         """
         try:
             quote = self.rate(usage)
@@ -404,7 +405,7 @@ class PriceBook(LimitsOfADay):
         return pricer
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
-        """Price a usage without a rater yet: of a model used for the first time or with a suffix, or without a type."""
+        """Price a usage that has no rater yet: its model is new here or has a suffix, or the usage has no type."""
         if "type" not in fields:
             fields = {"type": self._type_of(fields), **fields}
         kind = fields["type"]
@@ -470,7 +471,7 @@ class PriceBook(LimitsOfADay):
         return self._compiler.metered(model, self._at_hour(version), self.limits.rates)
 
     def _rpc(self) -> str:
-        """Return the model of RPC credits, because a usage does not name it."""
+        """Return the name of the model of RPC credits, which a usage need not state."""
         if not (names := self._names_of("rpc")):
             words = f"Specified model not found: no model of type rpc has a price on {self.day}"
             raise QuoteError(NotOffered(words))

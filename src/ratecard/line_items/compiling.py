@@ -18,7 +18,7 @@ from ratecard.tables.video import VideoVersion
 # Every duration that a table may list, with its seconds.
 SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, 1_000)}
 
-# SKUs consist of few words.
+# SKUs consist of few words, so this many results are enough.
 _REMEMBERED = 1_000
 
 # The part of a request that decides its price, with every default filled in.
@@ -31,7 +31,7 @@ LineBySeconds = Callable[[Decimal | None], LineItem]
 class CompiledRate(NamedTuple):
     """A rate with its markup applied, its `file:line`, and the end of its SKUs, made of its attributes.
 
-    `listed` is what the list has instead, where the rate is of a contract.
+    `listed` is the rate of the list, if this one is a contract's.
     """
 
     unit_rate: Decimal
@@ -44,7 +44,7 @@ class CompiledRate(NamedTuple):
 class Compiling:
     """One charge of one version of one model, to be compiled into a calculator.
 
-    `per` is how many of what it counts one unit holds; `first` is whether it is the version's first charge.
+    `per` is the number of counted things in one unit; `first` is True for the version's first charge.
     """
 
     model: str
@@ -90,7 +90,7 @@ class Compiling:
         )
 
     def line_of_part(self) -> Callable[[CompiledRate, Fraction, str], LineItem]:
-        """Return the function (rate, units, note) -> line item of units that need not be a decimal."""
+        """Return the function (rate, units, note) -> line item, for units that need not be an exact decimal."""
         start, unit, places = self.sku, self.charge.unit, self.places
 
         def line(rate: CompiledRate, units: Fraction, note: str) -> LineItem:

@@ -1,8 +1,8 @@
-"""Which rates of a charge hold for a request: under the conditions it states, and at the length of its prompt.
+"""The choice of the rates of a charge that hold for a request, by its conditions and the length of its prompt.
 
-Of two rates that hold, one that names all of the other overrides it: its conditions, its hours, a tier no lower.
-Factors then multiply a rate that does not name their conditions. What a request states and neither the rate nor a
-factor names has no price, and the message says which combinations are sold.
+If two rates hold, one overrides the other if it names everything that the other names: conditions, hours, and a tier
+that is not lower. Factors then multiply a rate that does not name their conditions. A stated condition that neither the
+rate nor a factor names has no price, and the message says which combinations are sold.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,16 +22,16 @@ from ratecard.tables.version import Version
 
 # The most combinations of conditions that a message lists.
 _MOST_LISTED = 10
-# Conditions by name, and their values.
+# The values of conditions, by name.
 Stated = Mapping[str, str]
 
 
 class FactoredRate(NamedTuple):
-    """The price of one unit after markup and factors, how it was made, and how SKUs name its conditions.
+    """The price of one unit after markup and factors, with notes on how it was made, and its words in SKUs.
 
-    `factors` are those that hold: their conditions in words, and their `file:line`; `conditions` those that the rate or
-    a factor names; `unmet` those stated ones that neither names, for which this is not the price. `listed` is the same
-    price of the list, where a contract has another one.
+    `factors` are the factors that hold: their conditions in words, and their `file:line`. `conditions` are those that
+    the rate or a factor names. `unmet` are stated conditions that neither names, so this is not their price. `listed`
+    is the same price of the list, if a contract has another one.
     """
 
     unit_rate: Decimal
@@ -44,7 +44,7 @@ class FactoredRate(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """Where a tier begins: prompts of more than `above` tokens; and how SKUs name it."""
+    """The beginning of a tier: prompts of more than `above` tokens; and its name in SKUs."""
 
     above: int
     sku: str
@@ -77,11 +77,11 @@ class RateResolver:
         self._buckets = dict.fromkeys(rate.bucket for rate in self.written)
 
     def in_full(self, stated: Stated) -> dict[str, str]:
-        """Return the value of each condition that the charge has prices by: the stated one, else its default."""
+        """Return the value of each condition that affects the charge's prices: the stated value, else its default."""
         return in_full(self.named, stated, self._meters)
 
     def rates(self, version: Version, stated: Stated) -> Iterator[tuple[Rate, FactoredRate]]:
-        """Yield the rates that hold under stated conditions, which name attributes of the method alone."""
+        """Yield the rates that hold under stated conditions, with only attributes of the method, and each rate factored."""
         full = self.in_full(stated)
         for index, rate in held_under(version, self.charge, full):
             named = self.charge.conditions_of(self.charge.rates[index])
@@ -96,7 +96,7 @@ class RateResolver:
         }
 
     def factored(self, rate: Rate, named: Stated, full: Stated) -> FactoredRate:
-        """Return a rate that names conditions, times the factors of others that hold under the stated ones."""
+        """Return a rate that names conditions, times the factors for other conditions that hold under the `full` ones."""
         unit_rate, notes, used, multiplied = multiply(rate.rate, self.charge.markup), [], dict(named), []
         listed = rate.listed
         for factor in self._factors:
@@ -112,12 +112,12 @@ class RateResolver:
         return FactoredRate(plain(unit_rate), (*notes,), words, (*multiplied,), used, unmet, listed)
 
     def _must_meet(self, name: str, value: str) -> bool:
-        """Return True for a stated value that a rate or a factor has to name."""
+        """Return True for a stated value that a rate or a factor must name."""
         said = self.charge.without_rate or {}
         return value != self._meters.condition[name].default and said.get(value, said.get(name)) != "default"
 
     def _words(self, used: Stated) -> Iterator[str]:
-        """Yield how SKUs name conditions: by value, and by name too if a condition before it has such a value."""
+        """Yield the words of conditions in SKUs: the value, after the name if an earlier condition has that value."""
         for name, condition in self._meters.condition.items():
             if name in used and used[name] != condition.default:
                 first = next(other for other in self._meters.conditions if used[name] in other.values)
@@ -146,7 +146,7 @@ class RateResolver:
     ) -> str:
         """Return the message for conditions under which `what` has no price; it lists what is sold.
 
-        `at_other_lengths`: these conditions themselves, for prompts of another tier.
+        `at_other_lengths` says that the same conditions are sold for prompts of another tier.
         """
         conditions = {name: stated[name] for name in self.named if name in stated}
         message = not_sold(beside_defaults(conditions, self._meters), filter(is_sold, self.offered()), what)
@@ -170,7 +170,7 @@ class StatedRate(Rate):
     written: Rate
 
     def on_line(self, sku: str) -> tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]:
-        """Return them with the conditions in the SKU. Raises `NotSoldError` if some are unmet."""
+        """Return the SKU with the conditions, the factors and the notes. Raises `NotSoldError` for unmet conditions."""
         if self.factored.unmet:
             raise NotSoldError([(name, self._refusal) for name in self.factored.unmet])
         sku = "-".join((self.model, *self.factored.words)) + sku.removeprefix(self.model)
@@ -178,7 +178,7 @@ class StatedRate(Rate):
 
     @cached_property
     def _refusal(self) -> str:
-        """Return the message, with the combinations for which the charge has a rate with the same attributes."""
+        """Return the message, which lists the combinations that have a rate for the same attributes."""
         resolver = RateResolver(self.charge, self.meters, self.version.factors)
 
         def is_sold(combination: Stated) -> bool:
@@ -191,7 +191,7 @@ class StatedRate(Rate):
 def is_plain(charge: Conditioned, version: MeteredVersion) -> bool:
     """Return True for a charge that is compiled as it is, whatever a request states.
 
-    So are tokens, because their buckets and tiers choose together with the conditions.
+    Tokens are such a charge, because their rate depends on bucket, tier and conditions together.
     """
     if isinstance(charge, Tokens):
         return True
@@ -202,7 +202,7 @@ def is_plain(charge: Conditioned, version: MeteredVersion) -> bool:
 def charge_under(
     charge: Conditioned, version: MeteredVersion, model: str, meters: Meters, stated: Stated
 ) -> Conditioned:
-    """Return a charge as it is for requests that state these conditions: without them, and without factors."""
+    """Return a charge for requests that state these conditions: its rates include the factors and name no condition."""
     if is_plain(charge, version):
         return charge
     rates = [
@@ -228,7 +228,7 @@ def charge_under(
 
 
 def in_full(named: Mapping[str, Iterable[str]], stated: Stated, meters: Meters) -> dict[str, str]:
-    """Return the value of each condition: the stated one, else its default; without one, the first that is named."""
+    """Return the value of each condition: the stated value, else its default, else the first of the named values."""
     return {name: stated.get(name) or meters.condition[name].default or min(values) for name, values in named.items()}
 
 
@@ -243,7 +243,7 @@ def beside_defaults(stated: Stated, meters: Meters) -> dict[str, str]:
 def combinations_of(named: Mapping[str, set[str]], meters: Meters) -> Iterator[dict[str, str]]:
     """Yield every combination of the named values and defaults of conditions, without defaults; the empty one first.
 
-    A condition that has no default is in each of them.
+    Every combination has a value of each condition without a default.
     """
     declared = [(meters.condition[name], values) for name, values in named.items()]
     listed = [
@@ -271,9 +271,9 @@ class NotSoldError(Exception):
 
 
 def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[Stated], list[tuple[str, str]]]:
-    """Compile the function from stated conditions to what is wrong with all of them, each condition with its message.
+    """Compile the function from stated conditions to their problems, each a condition with its message.
 
-    They are `not_sold` together, or one without a default is not stated.
+    Conditions may be `not_sold` together, or one without a default may not be stated.
     """
     needed = version.needed(meters)
     if not (needed or version.not_sold):
@@ -304,7 +304,7 @@ def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[State
 
 
 def not_sold(stated: Stated, sold: Iterable[Stated], what: str = "") -> NotOffered:
-    """Return the message for conditions that are not sold together, which says what is; `what` has no price.
+    """Return the message for conditions that are not sold together, with those that are; `what` has no price.
 
     >>> str(not_sold({"service_tier": "priority"}, [{}, {"service_tier": "batch"}]))
     "Not sold. Expected 'no condition' | 'service_tier: batch', received 'service_tier: priority'"
@@ -336,14 +336,14 @@ class Rank(NamedTuple):
 
 
 def rank(charge: Charge, rate: Rate) -> Rank:
-    """Return what a rate of a charge names."""
+    """Return the rank of a rate, which is what the rate names."""
     return Rank(frozenset(charge.conditions_of(rate)), rate.timed)
 
 
 def held_under(version: Version, charge: Charge, stated: Stated) -> list[tuple[int, Rate]]:
     """Return the rates of a charge under conditions stated in full, each with the index of its line in the charge.
 
-    They name attributes of the method alone, and only what others that override them leave.
+    The rates name only attributes of the method, and only those values that no overriding rate takes.
     """
     held = []
     for index, rate in enumerate(charge.rates):
@@ -394,7 +394,8 @@ def edge_of(name: str, threshold: int) -> Edge:
 def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Stated) -> WrittenRate | None:
     """Return the rate of a bucket in a tier, under conditions: the most specific that holds; None if none does.
 
-    Where neither of two names more, it is that of the higher tier: tables have such only where it is refused.
+    If neither of two rates is more specific, it is the one of the higher tier. Tables have such rates only where the
+    price is refused.
     """
     best: WrittenRate | None = None
     for rate in written:
@@ -415,20 +416,20 @@ def more_specific(one: WrittenRate, other: WrittenRate) -> bool:
 
 
 def tiers_of(written: Iterable[WrittenRate]) -> list[int]:
-    """Return where the tiers of rates begin: prompts of more tokens than this; the first tier has every prompt."""
+    """Return the edges of tiers: prompts of a tier have more tokens than its edge; the first tier has every prompt."""
     return sorted({EVERY_PROMPT.above, *(rate.edge.above for rate in written)})
 
 
 def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
-    """Return the buckets without a rate that are charged, each with the one whose rate it takes.
+    """Return the buckets without a rate that are charged, each with the bucket whose rate it takes.
 
-    And whether it then has a line of its own, as what the charge itself says of it makes.
+    With it is True if the bucket then has a line of its own, because the charge itself says `parent`.
     """
     of_charge = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
     return _parents(Identity(meters), tuple(of_charge.items()), tuple(priced))
 
 
-# Most charges have rates for the same buckets, so that few results are kept.
+# Most charges have rates for the same buckets, so there are few results to keep.
 @lru_cache(1_000)
 def _parents(
     of: Identity, said_of: tuple[tuple[str, str], ...], priced: tuple[str, ...]

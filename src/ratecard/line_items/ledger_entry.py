@@ -36,11 +36,11 @@ class LedgerEntry:
     """One row of the billing ledger: a charge or a refund in one currency.
 
     `amount` of a charge is negative: minus `unit` x `price_per_unit`, paid in `currency`. The price is in US dollars if
-    `currency` is USD or a balance, else in `currency`. A charge that several balances pay has a
-    row for each, of the same SKU and price: the first has all units, the others 0, and only their sum is `unit` x
-    `price_per_unit`. `amount` of a refund is positive, and its `unit` is 0. `worth` is what one of `currency` is worth
-    in the currency of the price; None for rows of files, which do not say so. It does not count in comparisons.
-    `contract` is the one whose price it is; None at the price of the list.
+    `currency` is USD or a balance, else in `currency`. A charge that several balances pay has a row for each, with the
+    same SKU and price: the first has all units, the others 0, and only their sum is `unit` x `price_per_unit`. `amount`
+    of a refund is positive, and its `unit` is 0. `worth` is the value of one `currency` in the currency of the price;
+    None for rows of files, which do not state it. Comparisons leave it out. `contract` is the contract whose price this
+    is; None at the price of the list.
     """
 
     timestamp: str
@@ -87,7 +87,7 @@ ONE = Decimal(1)
 
 
 class _Part(NamedTuple):
-    """The part of a line that one balance pays, in that balance; `first` is whether it is the line's first part."""
+    """The part of a line that one balance pays, in that balance; `first` is True for the line's first part."""
 
     line: int
     currency: str
@@ -97,7 +97,7 @@ class _Part(NamedTuple):
 
 
 def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
-    """Return the balances and currencies that can pay in a currency, in paying order, with the worth of one of each.
+    """Return the balances and currencies that can pay in a currency, in paying order, each with the worth of one unit.
 
     >>> worths("USD", Rates(DIEM=Decimal(1)))
     {'DIEM': Decimal('1'), 'USD': Decimal('1')}
@@ -107,14 +107,14 @@ def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
 
 
 def currencies(*stated: Rates) -> list[str]:
-    """Return US dollars and the balances that have a worth: rows are in these or in an ISO 4217 code."""
+    """Return US dollars and the balances that have a worth. Rows may also be in any ISO 4217 code."""
     return list(dict.fromkeys((USD, *(name for rates in stated for name in worths(USD, rates)))))
 
 
 def unknown_currency(given: str, *stated: Rates) -> str:
-    """Say why a ledger cannot have a currency, and what is allowed; empty if it can.
+    """Return the reason why a ledger cannot have a currency, with the allowed ones; empty if it can.
 
-    What balances were worth at several times may be `stated`: rows of all of them may be in one ledger.
+    `stated` may hold the worths of balances at several times, because one ledger may have rows of all these times.
 
     >>> unknown_currency("usd", Rates(CREDITS=ONE))
     "is not known. Did you mean 'USD'? Allowed: USD, CREDITS or another ISO 4217 code"
@@ -129,7 +129,7 @@ def unknown_currency(given: str, *stated: Rates) -> str:
 
 
 def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
-    """Return the worth of one of a balance in a currency. Raises `CurrencyError` if it cannot pay in it."""
+    """Return the worth of one unit of a balance in a currency. Raises `CurrencyError` if it cannot pay in it."""
     payers = worths(currency, rates)
     if payer in payers:
         return payers[payer]
@@ -187,10 +187,10 @@ def value_of(amount: Decimal, entry: LedgerEntry) -> Decimal:
 
 
 def pay_back(charged: Sequence[LedgerEntry], before: Decimal, amount: Decimal) -> Iterator[tuple[LedgerEntry, Decimal]]:
-    """Split a refund among the rows of a charge, in reverse order of payment: (row, what goes back in its currency).
+    """Split a refund among the rows of a charge, in reverse order of payment: (row, refund in its currency).
 
-    `before` is what was refunded earlier; it and `amount` are in the currency of the price, and together at most what
-    was charged.
+    `before` is the amount refunded earlier. It and `amount` are in the currency of the price, and together at most the
+    charge.
 
     >>> paid = [("-0.20", "DIEM", "0.5"), ("-0.07", "USD", "1")]
     >>> rows = [LedgerEntry("", "s", ONE, ONE, Decimal(a), name, "", None, Decimal(w)) for a, name, w in paid]

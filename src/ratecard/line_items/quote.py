@@ -1,4 +1,4 @@
-"""The price of one request, the line items that add up to it, and what it can cost before it runs."""
+"""The price of one request, the line items that add up to it, and the estimate before it runs."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ MINIMUM = "minimum"
 
 
 class _DataFields:
-    """The fields of a class of msgspec, as `dataclasses.replace` and `fields` look for them."""
+    """A descriptor with the fields of a msgspec class, in the form that `dataclasses.replace` and `fields` expect."""
 
     def __get__(self, record: object, of: type[Struct]) -> dict[str, Field[Any]]:
         return {data_field.name: data_field for data_field in fields(_data_class(of))}
@@ -36,7 +36,7 @@ def _data_class(of: type[Struct]) -> Any:
 
 
 class _Value(Struct, frozen=True, gc=False):
-    """A frozen value of `dataclasses` that msgspec makes in C: a frozen data class takes five times as long."""
+    """A frozen value for `dataclasses`, made by msgspec in C: a frozen data class takes five times as long."""
 
     __dataclass_fields__: ClassVar[Any] = _DataFields()
 
@@ -44,10 +44,10 @@ class _Value(Struct, frozen=True, gc=False):
 class LineRate(_Value, frozen=True, gc=False):
     """The rate of a line: SKU, unit, price of one unit, `file:line`, and a note for the reader.
 
-    `of_unit` is the part of a unit that one counted thing is: 0.000001 for tokens by the `mtoken`, and a fraction where
-    no decimal holds it, as for seconds by the hour. Such quantities and amounts have `line_places`, if they must be
-    rounded. `factors` are those in the price, each in words and with its `file:line`. `listed` is what the list has
-    instead, where the price is of a contract.
+    `of_unit` is the size of one counted thing in units: 0.000001 for tokens by the `mtoken`, and a fraction if no
+    decimal is exact, as for seconds by the hour; quantities and amounts are then rounded to `line_places`. `factors`
+    are those in the price, each in words and with its `file:line`. `listed` is the rate of the list, if the price is a
+    contract's.
     """
 
     sku: str
@@ -61,7 +61,7 @@ class LineRate(_Value, frozen=True, gc=False):
     listed: ListRate | None = None
 
     def price(self, count: int | Decimal) -> Decimal:
-        """Return the price of a number of counted things, rounded once where no decimal holds it."""
+        """Return the price of a number of counted things, rounded once if no decimal is exact."""
         if isinstance(self.of_unit, Decimal):
             return multiply(multiply(count, self.of_unit), self.unit_rate)
         return nearest(Fraction(count) * self.of_unit * Fraction(self.unit_rate), self.line_places)
@@ -70,9 +70,9 @@ class LineRate(_Value, frozen=True, gc=False):
 class LineItem(_Value, frozen=True, gc=False):
     """One line of a quote: a rate, the count it was applied to, and the amount. Lines of a rate share its `LineRate`.
 
-    `count` is what is charged; where the options of a charge make it another than what was counted, the note says so.
-    `quantity` is in units (`mtoken`: millions of tokens), `amount` is quantity x unit rate. Of both, what no decimal
-    holds is rounded half-up to the line places that the table declares (12 by default); of a video, the amount always.
+    `count` is the charged count; if the options of a charge change the count, the note says so. `quantity` is in units
+    (`mtoken`: millions of tokens), `amount` is quantity x unit rate. Both are rounded half-up to the line places that
+    the table declares (12 by default), but only if no decimal is exact; the amount of a video always is.
 
     >>> line = LineItem(LineRate("m-fixed", "clip", Decimal("0.22"), "video/ovi.yaml:26"), 2, Decimal("0.44"))
     >>> line.sku, line.quantity, line.unit_rate, line.amount
@@ -113,7 +113,7 @@ class LineItem(_Value, frozen=True, gc=False):
 
     @property
     def list_rate(self) -> Decimal:
-        """Return the list's price of one unit; the price of the line, if it is not a contract's."""
+        """Return the list's price of one unit; it differs from `unit_rate` only if that is a contract's."""
         return self.rate.listed.rate if self.rate.listed else self.rate.unit_rate
 
     @property
@@ -144,9 +144,9 @@ class LineItem(_Value, frozen=True, gc=False):
 class PricedVersion(_Value, frozen=True, gc=False):
     """One version of a model as its quotes name it. Made once when it is compiled; all its quotes share it.
 
-    `type` is that of the requests, which for an image model may be `upscale`; `effective` is the first day of the
-    version, `digest` names the tables, and `rates` is what balances were worth at the instant of the price book.
-    `asked` is another name of the model, if the request has one, and `contract` the one whose prices these are.
+    `type` is the type of the requests, which for an image model may be `upscale`; `effective` is the first day of the
+    version, `digest` names the tables, and `rates` are the worths of balances at the instant of the price book. `asked`
+    is the model's name in the request, if it is another one, and `contract` the contract whose prices these are.
     """
 
     model: str
@@ -164,7 +164,7 @@ class Quote(_Value, frozen=True, gc=False):
 
     `exact` is the exact sum of the lines' amounts; `total` is `exact`, for video rounded once, as the table says; both
     are in `currency`. `ignored` are the fields without effect on the price, `tokens` (prompt, completion), for language
-    models only. `version` is what priced the request: its parts are properties of the quote.
+    models only. `version` is the version that priced the request: its parts are properties of the quote.
     """
 
     version: PricedVersion
@@ -185,7 +185,7 @@ class Quote(_Value, frozen=True, gc=False):
         return self.version.asked or self.version.model
 
     def _asked_as(self, name: str) -> "Quote":
-        """Return the same quote of a request that names its model otherwise."""
+        """Return the same quote for a request that uses another name of the model."""
         return replace(self, version=replace(self.version, asked=name))
 
     @property
@@ -205,7 +205,7 @@ class Quote(_Value, frozen=True, gc=False):
 
     @property
     def digest(self) -> str:
-        """Return the digest of the tables; under a contract, of these, the contract and what it extends."""
+        """Return the digest of the tables; under a contract, also of the contract and of those that it extends."""
         return self.version.digest
 
     @property
@@ -263,10 +263,10 @@ class Quote(_Value, frozen=True, gc=False):
         """Make the ledger rows of this charge: one for a video, at its rounded total; else one for each line.
 
         Rows are in the currency of the quote; or in `currency`, a balance that pays all of it, at its worth in the
-        price book; or in the balances of `paid`, which says what each pays (see `settle`). A row at which a balance
-        ends is written once for each balance that pays it, with all units on the first. Amounts are negative, exact,
-        and come to minus `total`. Raises `InstantError` for a naive timestamp, and `CurrencyError` for a currency that
-        cannot pay, or a `paid` that does not come to the total.
+        price book; or in the balances of `paid`, with what each pays (see `settle`). A row at which a balance ends is
+        written once for each balance that pays it, with all units on the first. Amounts are negative and exact, and add
+        up to minus `total`. Raises `InstantError` for a naive timestamp, and `CurrencyError` for a currency that cannot
+        pay, or a `paid` that does not add up to the total.
 
         >>> from datetime import UTC
         >>> from ratecard import load_rate_card
@@ -285,7 +285,7 @@ class Quote(_Value, frozen=True, gc=False):
             rows = [(self.lines[0].sku, self.total, Decimal(1), self.total)]
         if paid is None:
             payer = self.currency if currency is None else currency
-            # Any amount will do: the last payer, here the only one, pays the rest.
+            # Any amount will do, because the last payer, here the only one, pays the rest.
             paid = {payer: worth_of(payer, self.currency, self.rates)}
         elif currency is not None:
             raise CurrencyError("currency and paid are both given. Leave out currency")
@@ -310,7 +310,7 @@ class Quote(_Value, frozen=True, gc=False):
 class Estimate:
     """The least and the most that a text request can cost before it runs; exact, in `currency`.
 
-    `ignored` are the service parameters without effect on the price, `rates` what balances were worth at the instant of
+    `ignored` are the service parameters without effect on the price, `rates` the worths of balances at the instant of
     the price book.
     """
 

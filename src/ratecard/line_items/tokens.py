@@ -1,7 +1,7 @@
-"""The method `tokens`: tokens by bucket, at the tier that the whole prompt chooses once, under the conditions stated.
+"""The method `tokens`: tokens by bucket, at the tier that the whole prompt chooses once, under the stated conditions.
 
-Counts of a usage are inclusive: `input` holds what was read from the cache. They are made disjoint here, once: a
-bucket's own tokens are its count less those of its parts that are priced apart.
+Counts of a usage are inclusive: `input` includes tokens read from the cache. They are made disjoint here, once: a
+bucket's own tokens are its count minus the counts of its parts that have a price of their own.
 """
 
 from bisect import bisect_left
@@ -34,17 +34,17 @@ from ratecard.tables.rate import RateFactor
 BucketProblems = list[tuple[str, str]]
 
 
-# Most models merge the same buckets, and usages count the same ones, so that one plan is made for all of them.
+# Most models merge the same buckets, and most usages count the same buckets, so one plan is enough for all of them.
 _MOST_FORMS = 1_000
 # The most combinations of conditions whose tiers are kept: requests state few, but could state all of a table.
 _MOST_STATED = 256
 
-# From the inclusive counts of buckets to lines and their exact sum; None if some count has no price.
+# A function from the inclusive counts of buckets to lines and their exact sum; None if some count has no price.
 _Lines = Callable[..., tuple[tuple[LineItem, ...], Decimal] | None]
 
 
 class BucketRate(NamedTuple):
-    """The rate of a bucket in a tier: the rate of its lines, and the price of one token, perhaps not a decimal."""
+    """The rate of a bucket in a tier: the rate of its lines, and the price of a token, a fraction if not a decimal."""
 
     rate: LineRate
     token_rate: Decimal | Fraction
@@ -65,10 +65,10 @@ class _Step(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The plan by which usages that count certain buckets are charged.
+    """The plan by which usages that count the same buckets are charged.
 
-    `overlaps`: pairs of counts of which one must be 0, as what they have in common is not counted. `within`: pairs of
-    a count and the one that it is part of, where it is not priced apart; None where the whole is not counted.
+    `overlaps` are pairs of counts, one of which must be 0, because the tokens that both include are not counted.
+    `within` are pairs of a count that is charged with another and this other count; None if that is not counted.
     """
 
     steps: tuple[_Step, ...]
@@ -93,15 +93,15 @@ class TokenTier:
         unmet: Mapping[str, Callable[[], str]],
     ) -> None:
         self.rates, self._buckets, self._merged, self._refused = rates, buckets, merged, refused
-        # The stated conditions that no bucket has a price under, each with its message.
+        # The stated conditions under which no bucket has a price, each with its message.
         self.unmet = unmet
-        # The function from the counts of these buckets to their lines; it returns None where there are `problems`.
+        # By names of buckets: the function from their counts to lines. It returns None if there are `problems`.
         self.lines: Layouts[_Lines] = Layouts(
             lambda names: (lambda *counts: None) if unmet else _compiled(self._plan(names), len(names))
         )
 
     def problems(self, names: tuple[str, ...], values: tuple[int, ...]) -> BucketProblems:
-        """Why `lines` has none: the counts that have no price, exceed what they are part of, or overlap."""
+        """Return the reasons why `lines` returns None: counts without a price, above their whole, or overlapping."""
         steps, overlaps, within = self._plan(names)
         problems: BucketProblems = []
         for step in steps:
@@ -128,9 +128,9 @@ class TokenTier:
         return self.rates.get(self._merged.get(bucket, bucket))
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
-        """Return True if tokens of a bucket have a price, by themselves or as part of another.
+        """Return True if tokens of a bucket have a price, by themselves or as part of another bucket.
 
-        Of another, a usage must count it: `counted` are the buckets that usages do.
+        As a part, they have one only if usages count the buckets that include them; `counted` are all that they count.
         """
         if bucket not in self._merged or self._merged[bucket] not in self.rates:
             return bucket in self.rates
@@ -140,7 +140,7 @@ class TokenTier:
     def _excess(
         self, steps: Sequence[_Step], bucket: str, names: Sequence[str], values: Sequence[int]
     ) -> tuple[str, str]:
-        """Return the first part of a bucket by which its parts exceed it."""
+        """Return the first part of a bucket that makes its parts exceed it, with the message."""
         left = values[names.index(bucket)]
         for step in steps:
             if step.bucket in self._buckets and self._buckets[step.bucket].within(self._buckets[bucket]):
@@ -157,7 +157,7 @@ class TokenTier:
 
 @lru_cache(_MOST_FORMS)
 def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple[str, ...]) -> _Plan:
-    """Return the plan, without its rates, of usages that count these buckets, where some are merged with others."""
+    """Return the plan, without rates, of usages that count these buckets, some of which are merged with others."""
     buckets: Mapping[str, Bucket] = of_all.value
     merged = dict(of_merged)
     counted = {name: buckets[name] for name in buckets if name in names}
@@ -208,7 +208,7 @@ def _compiled(plan: _Plan, counts: int) -> _Lines:
 
 
 def _way(rate: BucketRate | None) -> str:
-    """Return how an amount is made of own tokens `n`: by one multiplication if the price of a token is a decimal."""
+    """Return the source of the amount of `n` own tokens: one multiplication if the price of a token is a decimal."""
     if rate is None:
         return ""
     return "times(n, o{0})" if isinstance(rate.token_rate, Decimal) else "r{0}.price(n)"
@@ -218,7 +218,7 @@ def _way(rate: BucketRate | None) -> str:
 def _maker(
     counts: int, forms: tuple[Any, ...], overlaps: tuple[Any, ...], within: tuple[Any, ...]
 ) -> Callable[..., Any]:
-    """Return the function from the rates of a plan to its `_Lines`, made of source text: a loop takes twice as long."""
+    """Return the function from a plan's rates to its `_Lines`, compiled from text: a loop takes twice as long."""
     body, rates = ["found = []"], []
     body += [f"if c{one} and c{other}: return None" for one, other in overlaps]
     body += [f"if c{part} > {0 if parent is None else f'c{parent}'}: return None" for part, parent in within]
@@ -249,7 +249,7 @@ def _maker(
 class TokenRates:
     """The rates of a charge by tokens; `per` is how many tokens one unit holds.
 
-    An amount that no decimal holds is rounded to `line_places`.
+    An amount is rounded to `line_places` if no decimal is exact.
     """
 
     def __init__(
@@ -278,7 +278,7 @@ class TokenRates:
         return self.tier_of(self.tiers(stated) if stated else self.plain, prompt)
 
     def tier_of(self, tiers: tuple[TokenTier, ...], prompt: int) -> TokenTier:
-        """Return the one of these tiers that a whole prompt chooses."""
+        """Return the tier, one of these, that a whole prompt chooses."""
         return tiers[bisect_left(self.thresholds, prompt)]
 
     def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:
@@ -292,13 +292,14 @@ class TokenRates:
         return tiers
 
     def prices(self, bucket: str) -> bool:
-        """Return True if tokens of a bucket have a price in every tier, where no condition is stated."""
+        """Return True if tokens of a bucket have a price in every tier, without any stated condition."""
         return all(tier.prices(bucket) for tier in self.plain)
 
     def always_prices(self, bucket: str, counted: Collection[str]) -> bool:
-        """Return True if tokens of a bucket have a price in every tier, under all conditions; `counted` as for a tier.
+        """Return True if tokens of a bucket have a price in every tier, under all conditions.
 
-        Where all buckets lack one, a request has none whatever it counts.
+        `counted` is as in `TokenTier.prices`. Tiers where no bucket has a price are left out, because there a request
+        has no price, whatever it counts.
         """
         combinations = combinations_of(self._conditions, self._meters) if self._conditions else [{}]
         tiers = (tier for stated in combinations for tier in self.tiers(stated))
@@ -331,7 +332,7 @@ class TokenRates:
         )
 
     def _refusal(self, above: int, stated: Mapping[str, str], bucket: str = "") -> str:
-        """Return the message for conditions under which a bucket, or none, has a price in a tier."""
+        """Return the message for conditions under which a bucket, or every bucket, has no price in a tier."""
 
         def is_sold_above(edge: int, combination: Mapping[str, str]) -> bool:
             held = self._resolver.of_buckets(edge, combination).items()

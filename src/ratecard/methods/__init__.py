@@ -1,4 +1,4 @@
-"""The pricing methods: one class for each, which a table names, knows all of it; everything else asks it."""
+"""The pricing methods: one class for each method that a table can name, with all of its rules."""
 
 from ratecard.methods.audio import DurationBand, PerAudioSecond, PerCharacter, PerSong
 from ratecard.methods.count import PerCount

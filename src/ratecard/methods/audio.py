@@ -28,13 +28,13 @@ class _OneCount(CountedCharge, Method):
 
     KINDS: ClassVar = (AUDIO_BODY,)
     SEVERAL: ClassVar = True
-    # The checks of the `NUMBERS` of its `TYPES`.
+    # The check of each of its `NUMBERS`, in the order of its `TYPES`.
     CHECKS: ClassVar[tuple[Field, Field]]
-    # How many of them a sample of each type has.
+    # The charged count of a sample, in the order of its `TYPES`.
     SAMPLES: ClassVar = (1, 1)
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """Read the count; of music and bodies of audio, the other count has no effect."""
+        """Read the count; in music and bodies of audio, the other count has no effect."""
         at = int(kind != self.TYPES[0])
         field, count, sku = self.NUMBERS[at], metered.counter(self), metered.unit_sku(self)
         fields = {field: self.CHECKS[at]} | {name: other for name, other in _SOUND.items() if at and name != field}
@@ -88,7 +88,7 @@ class PerSong(Conditioned, Method):
     method: Literal["per-song"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """Read no field: none has an effect."""
+        """Read no field, because no field has an effect."""
         count, sku = metered.counter(self), f"{metered.model.model}-fixed"
         return UsageReading(lambda shape: [count(1, self.rates[0], sku)], _SOUND, inert=tuple(_SOUND))
 
@@ -103,7 +103,7 @@ class DurationBand(Conditioned, Method):
     method: Literal["duration-band"]
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Find bands that are not bands, or that overlap."""
+        """Find invalid bands, and bands that overlap."""
         findings = list(super().check(version, type_, meters))
         yield from findings
         bands = []
@@ -169,7 +169,7 @@ class BandSeconds(WholeSeconds):
         return number if number is not None and any(first <= number <= last for first, last in self.bands) else None
 
     def messages(self, given: object) -> list[str]:
-        """Why they are wrong."""
+        """Return the reasons why the seconds are wrong."""
         if words := super().messages(given):
             return words
         number, least, most = super().accept(given) or 0, self.bands[0][0], self.bands[-1][1]

@@ -1,4 +1,4 @@
-"""Checks of rates and factors under conditions: what they name is declared, and no two of them hold alike."""
+"""Checks of rates and factors under conditions: all names are declared, and one of two that hold is more specific."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -17,7 +17,7 @@ _OF_CONDITIONS = "a condition of meters.yaml, or a value of one"
 def check_attribute(
     index: int, rate: Rate, name: str, known: Mapping[str, Sequence[str]], where: str = ""
 ) -> Iterator[Finding]:
-    """Check an attribute of a rate, of which `known` has the values by name; `where` is added to an unknown one."""
+    """Check an attribute of a rate; `known` has the values by name, and `where` is added to the message on a name."""
     path = ("rates", index, name)
     if name not in known:
         allowed = (*known, "rate")
@@ -63,9 +63,9 @@ def check_factors(
 def check_without_rate(
     said: Mapping[str, str], meter: Meter | None, conditions: Iterable[UsageCondition] = ()
 ) -> Iterator[Finding]:
-    """Check what is said of prices that are missing: `parent` of a dimension of a meter, `default` of a condition.
+    """Check `without_rate`: `parent` is for a dimension of a meter, `default` for a condition, `refuse` for both.
 
-    `refuse` may be said of both. Each may be named by one of its values too.
+    A dimension or a condition may also be named by one of its values.
     """
     if not said:
         return
@@ -103,7 +103,7 @@ def at_each_condition(
 ) -> Iterator[Finding]:
     """Check a charge as it is under each combination of the conditions that its rates name."""
     if not (version.not_sold or any(rate.timed or charge.conditions_of(rate) for rate in charge.rates)):
-        yield from dict.fromkeys(check(charge))  # each one once, as below
+        yield from dict.fromkeys(check(charge))  # each finding once, as below
         return
     known = {
         **dict.fromkeys(charge.ATTRIBUTES, ()),
@@ -143,7 +143,7 @@ def _under_each(
 def _unclear(
     version: MeteredVersion, charge: Conditioned, held: Conditioned, lines: Sequence[int], stated: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield two rates of the charge that both hold, of which each names what the other does not."""
+    """Yield a finding for two rates of the charge that both hold, if neither overrides the other."""
     for index, earlier, combination in overlaps(held.rates, domains_of(version, held)):
         one, other = charge.rates[lines[index]], charge.rates[lines[earlier]]
         if rank(charge, one) != rank(charge, other):

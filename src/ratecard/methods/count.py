@@ -1,4 +1,4 @@
-"""Anything that meters.yaml declares, alone or beside the other charges of a model: a fee per page or request."""
+"""Counts of any meter in meters.yaml, alone or beside the other charges of a model: a fee per page or request."""
 
 from typing import ClassVar, Literal
 
@@ -34,7 +34,7 @@ class PerCount(CountedCharge, Method):
         return UsageReading(lines)
 
     def meters(self, of: Metered | Tables) -> dict[str, Meterage]:
-        """Return the meter of the unit, of which a usage may have any number."""
+        """Return the meter of the unit; a usage may count any number of it."""
         meter = of.units[self.unit].counts
         return {meter: Meterage(ANY_NUMBER, of.meters.by_name[meter].every_usage)}
 

@@ -9,12 +9,12 @@ CheckOfCharge = Callable[[Charge], Iterable[Finding]]
 
 
 def below(at: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Return findings of a part that is `at` a path of the whole."""
+    """Return the findings of a part with their paths in the whole, where the part is `at` a path."""
     return (((*at, *path), words) for path, words in findings)
 
 
 def listed_twice(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]:
-    """Yield a finding for each row of a list whose name an earlier one has."""
+    """Yield a finding for each row of a list that has the name of an earlier row."""
     before = set[str]()
     for index, name in enumerate(names):
         if name in before:
@@ -23,14 +23,14 @@ def listed_twice(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]
 
 
 def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) -> Iterator[Finding]:
-    """Yield findings of some of the rates of a charge, at the lines that these have in the charge."""
+    """Yield findings of some rates of a charge, at the indexes that these rates have in the whole charge."""
     for path, words in findings:
         in_rates = path[:1] == ("rates",) and path[1:]
         yield (*path[:1], numbered[int(path[1])][0], *path[2:]) if in_rates else path, words
 
 
 def of_all_cases(cases: Iterable[tuple[str, Sequence[Finding]]]) -> Iterator[Finding]:
-    """Yield the findings of all cases, each once; one that is not of all of them says the first that has it."""
+    """Yield the findings of all cases, each once; a finding of only some cases names the first of them."""
     cases_of, count = dict[Finding, list[str]](), 0
     for count, (case, findings) in enumerate(cases, 1):  # noqa: B007 (the last is how many there are)
         for finding in findings:

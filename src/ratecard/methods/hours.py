@@ -79,7 +79,7 @@ def _at(version: Accepting, charge: Charge, windows: frozenset[Window], check: C
 
 
 def _lacking(charge: Charge, held: Charge) -> Iterator[Finding]:
-    """Yield the buckets of tokens that have a rate at other hours only."""
+    """Yield a finding for each bucket of tokens that has a rate at other hours only."""
     written, lacking = list(written_rates(held)), dict[str, Finding]()
     for rate in written_rates(charge):
         if chosen(written, rate.bucket, rate.edge.above, rate.conditions) is None:

@@ -35,7 +35,7 @@ class PerImage(CountedCharge, Method):
     method: Literal["per-image"]
 
     def words_of(self, name: str) -> tuple[str, ...]:
-        """Return the words of the rates, except the quality that means no quality."""
+        """Return the words of the rates, except the quality `unstated`."""
         return tuple(word for word in self.values_of(name) if word != UNSTATED)
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
@@ -86,8 +86,8 @@ class PerImage(CountedCharge, Method):
         return UsageReading(lines, fields, {"n": 1}, tuple(required), inert)
 
     def required(self, version: MeteredVersion) -> dict[str, str]:
-        """Return the fields that neither a default nor a rate of `unstated` decides."""
-        # The words are those of the version, because this charge may only have the rates of some condition.
+        """Return the fields that a request must state: neither a default nor a rate of `unstated` decides them."""
+        # The words are those of the version, because this charge may have only the rates of one condition.
         values = {name: version.values_of(name) for name in self.CHOICES if name not in version.default_values}
         return {name: words[0] for name, words in values.items() if len(words) > 1 and UNSTATED not in words}
 
@@ -98,13 +98,13 @@ class PerImage(CountedCharge, Method):
         return (self.required(version) | _stated(values) for values in _named(self, self.CHOICES))
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Yield every choice alone and together: one that is left out may mean another one later."""
+        """Yield every choice alone and together, because the default of a choice that is left out may change later."""
         required = self.required(version) if type_ != "upscale" else {}
         stated = [(*([] if name in required else [None]), *version.values_of(name)) for name in self.CHOICES]
         return (_stated(dict(zip(self.CHOICES, values, strict=True))) for values in product(*stated))
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """Yield one image, and some."""
+        """Yield usages of one image, and of several."""
         for usage in usages:
             inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
             some = (1, chance.randint(2, 4)) if usage["type"] in self.TYPES[:2] else ()
@@ -147,7 +147,7 @@ class PerUpscale(Conditioned, Method):
     method: Literal["per-upscale"]
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Check that each rate names factors that there are."""
+        """Check that each rate names known factors."""
         yield from super().check(version, type_, meters)
         for index, rate in enumerate(self.rates):
             if "factor" not in rate.attributes:
@@ -157,7 +157,7 @@ class PerUpscale(Conditioned, Method):
                     yield ("rates", index, "factor"), f"factor '{factor}' is not known. Allowed: {', '.join(_FACTORS)}"
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """Read the factor, which only an upscaler that has a price without it lets a usage leave out."""
+        """Read the factor; a usage may leave it out only if the model is an upscaler with a price without factor."""
         if kind != "upscale":
             return None  # the usage is an image that was made
         rates = {factor: rate for rate in self.rates for factor in rate.attributes["factor"]}

@@ -23,10 +23,10 @@ LineCounter = Callable[..., LineItem]
 
 
 def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCounter:
-    """Compile the function (count, rate, SKU, times=1, note="") -> line item; `per` is how many one unit holds.
+    """Compile the function (count, rate, SKU, times=1, note="") -> line item; one unit holds `per` counted things.
 
-    What the options of the charge make of a count is charged `times` times. Exact, but for an amount that no decimal
-    holds, which is rounded to `line_places`.
+    The options of the charge may change the count, which is then charged `times` times. The amount is exact; if no
+    decimal is, it is rounded to `line_places`.
     """
     of_unit = part_of(per)
 
@@ -49,7 +49,7 @@ Rater = Callable[[Mapping[str, Any], Suffix], Quote]
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """One version of one model, with the units and the digest of its card, and what balances are worth.
+    """One version of one model, with the units and the digest of its card, and the worths of balances.
 
     Under a `contract`, `listed` is the version of the list.
     """
@@ -67,7 +67,7 @@ class Metered:
     def under(self, stated: Mapping[str, str]) -> "Metered":
         """Return this version under stated conditions, with the defaults of others; itself if no condition matters.
 
-        Of a condition without a default that is not stated, it is that of the first value.
+        A condition without a default that is not stated has its first value.
         """
         if all(is_plain(charge, self.version) for charge in self.version.charges):
             return self
@@ -77,7 +77,7 @@ class Metered:
         return replace(self, version=version.model_copy(update={"charges": charges}))
 
     def unit_sku(self, charge: Charge) -> str:
-        """Return the SKU of a charge that its unit names: with its own name too, if an earlier charge has that unit."""
+        """Return the SKU of a charge by its unit, with the charge's name if an earlier charge has the same unit."""
         sku = f"{self.model.model}-{slug(charge.unit)}"
         first = next(
             other for other in self.version.charges if (other.method, other.unit) == (charge.method, charge.unit)
@@ -89,15 +89,15 @@ class Metered:
         return per_unit(charge, self.units[charge.unit].per, self.version.places_of_lines)
 
     def quote(self, lines: Sequence[LineItem], ignored: tuple[str, ...] = (), type_: str = "") -> Quote:
-        """Return the quote of these lines and what the minimum adds. Exact: the total is the sum of their amounts."""
+        """Return the quote of these lines and the line of the minimum. The total is the exact sum of their amounts."""
         lines = (*lines, *self.up_to_minimum(lines))
         exact = total([line.amount for line in lines])
         return Quote(self.priced(type_), exact, exact, lines, ignored)
 
     def up_to_minimum(self, lines: Sequence[LineItem]) -> tuple[LineItem, ...]:
-        """Return the line that raises the charges of a request to the version's minimum; none if they reach it.
+        """Return the line that raises the charges of a request to the version's minimum; empty if they reach it.
 
-        The charges are compared before their amounts are rounded; with its line, the amounts come to the minimum.
+        The charges are compared before their amounts are rounded; with this line, the amounts add up to the minimum.
         """
         least = self.version.minimum
         if least is None or sum(_unrounded(line, line.unit_rate) for line in lines) >= least:
@@ -112,7 +112,7 @@ class Metered:
         return (LineItem(rate, 1, rest),)
 
     def _list_minimum(self, lines: Sequence[LineItem]) -> ListRate | None:
-        """Return what these lines would lack of the list's minimum at the list's rates; None without a contract."""
+        """Return the rest up to the list's minimum, if these lines had the list's rates; None without a contract."""
         if self.listed is None or self.listed.minimum is None:
             return None
         charged = sum(_unrounded(line, line.list_rate) for line in lines)

@@ -1,4 +1,4 @@
-"""Pricing methods: the class of the charges of each, which a table names."""
+"""The base class of the pricing methods, and the methods that tables can name."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -21,7 +21,7 @@ from ratecard.tables.units import Unit
 from ratecard.tables.video import VIDEO_CHARGES, VideoCharge
 
 Lines = Callable[[RequestShape], list[LineItem]]
-# Usages, or usages without their type and model.
+# Usages, with or without their type and model.
 Samples = Iterator[dict[str, Any]]
 # Words and numbers in the order in which a bill shows them.
 Steps = tuple[str | Decimal, ...]
@@ -43,9 +43,9 @@ class Items(NamedTuple):
 class UsageReading(NamedTuple):
     """The fields that a charge reads from a usage, and the function from them to its lines.
 
-    `inert` fields are checked and have no effect. `settle` reads what fields cannot say: it is given the usage, and
-    adds to the shape and to the problems; its keys are `further`, each a list. `meters` are those of its method, which
-    need not be given here: the shape has their `counts`.
+    `inert` fields are checked and have no effect. `settle` reads the `further` keys, each a list: it takes the usage,
+    and adds to the shape and to the problems. `meters` are added from the method (`Method.meters`), and the shape has
+    their `counts`.
     """
 
     lines: Lines
@@ -59,7 +59,7 @@ class UsageReading(NamedTuple):
 
 
 def least_charged(charge: CountedCharge, count: int) -> int:
-    """Return how many a request must have for `count` of them to be charged: the included ones come first."""
+    """Return the count that a request needs so that `count` are charged: the included ones come first."""
     return ceil(charge.included or 0) + count
 
 
@@ -78,7 +78,7 @@ class Method(Charge):
     BESIDE: ClassVar[bool] = False
     # True if a version may have several of them, each of which makes a line for the same count.
     SEVERAL: ClassVar[bool] = False
-    # The formula of what it counts, in the options of its tables; empty where their names say it.
+    # The formula of its count, by the options of its tables; empty if their names show it.
     FORMULA: ClassVar[str] = ""
     # The fields of a request whose words the rates name.
     CHOICES: ClassVar[tuple[str, ...]] = ()
@@ -96,16 +96,16 @@ class Method(Charge):
         raise NotImplementedError(f"no calculator for {self.method}")
 
     def by_seconds(self, compiling: Compiling) -> Callable[[Shape], LineBySeconds]:
-        """Compile such a charge into the function from a shape to its line item by the seconds of reference video."""
+        """Compile a charge of video into the function from a shape to its line by the seconds of reference video."""
         calculate = self.calculator(compiling)
         return lambda shape: lambda seconds: calculate({**shape, "reference_seconds": seconds})
 
     def working(self, shape: Shape, counted: Decimal) -> Steps:
-        """Return the steps from a request to what a line of such a charge counts; empty if the request states it."""
+        """Return the steps from a request to the count of a line of video; empty if the request states that count."""
         return ()
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Check the charge of a version of a model of a type that is not video."""
+        """Check the charge as a part of a version that is not video."""
         yield from check_rates(version, self)
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
@@ -113,7 +113,7 @@ class Method(Charge):
         raise NotImplementedError(f"no reading for {self.method}")
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Yield usages, without type and model, that are charged one unit at each rate, if one can be charged alone."""
+        """Yield usages without type and model, one for each rate: one unit of it, if that can be charged alone."""
         yield {}
 
     def meters(self, of: Metered | Tables) -> Mapping[str, Meterage]:
@@ -121,7 +121,7 @@ class Method(Charge):
         return {}
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Further such usages, which may have a rate or a line of their own."""
+        """Yield further such usages, which may have a rate or a line of their own."""
         yield from ()
 
     def required(self, version: MeteredVersion) -> dict[str, str]:
@@ -129,7 +129,7 @@ class Method(Charge):
         return {}
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """Yield usages of one unit at each rate as they come in practice, with medians of what requests count."""
+        """Yield the usages of one unit at each rate with the counts of practice: medians of the counts of requests."""
         yield from usages
 
     def linear(self, unit: Unit) -> bool:
@@ -142,14 +142,14 @@ METHODS: dict[str, type[Method]] = {}
 
 
 def register(*charges: type[Method]) -> None:
-    """Let tables have charges of these methods, under each of their names."""
+    """Register methods under each of their names, so that tables can have such charges."""
     for charge in charges:
         classes = VIDEO_CHARGES if issubclass(charge, VideoCharge) else METERED_CHARGES
         METHODS.update(dict.fromkeys(classes.add(charge), charge))
 
 
 def method_of(charge: Charge) -> Method:
-    """Return a charge of a table as its method: those that `register` named have no other charges."""
+    """Return a charge of a table as its method, because tables have only charges of registered methods."""
     return cast(Method, charge)
 
 

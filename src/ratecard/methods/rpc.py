@@ -114,14 +114,14 @@ class RpcCredits(Conditioned, Method):
         )
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Yield the first method of each tier on each chain: several lines may add to one tier."""
+        """Yield the first method of each tier on each chain: several lines of a table may be of one tier."""
         for chain in self.chains:
             tiers = {tier.tier: tier for tier in reversed(self.tiers) if tier.on(chain)}
             for tier in (tier for tier in self.tiers if tier is tiers.get(tier.tier)):
                 yield _call(chain, tier.methods[0])
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Return the public networks, which its rates do not name, as those of its field."""
+        """Return the values of an attribute; those of `network` are the public networks, which rates do not name."""
         return tuple(networks_of(self)) if attribute == "network" else super().values_of(attribute)
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
@@ -131,7 +131,7 @@ class RpcCredits(Conditioned, Method):
                 yield _call(chain, method, failed=failed)
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """Yield a call to every network by common methods of its chain; a table without any of these shows its own."""
+        """Yield calls of common methods on every network; for a chain without any of them, calls of its methods."""
         named = {name: value for name, value in next(iter(usages)).items() if name not in ("network", "calls")}
         for chain in self.chains:
             all_methods = dict.fromkeys(call["method"] for call in _calls(self, chain))
@@ -142,7 +142,7 @@ class RpcCredits(Conditioned, Method):
 
 
 def _calls(charge: RpcCredits, chain: Chain) -> list[dict[str, Any]]:
-    """Return calls of the methods that the table names and a chain has, and the same calls as failed ones."""
+    """Return a call, and a failed call, of every method of a chain that the table names."""
     named = [method.replace("*", "x") for tier in charge.tiers if tier.on(chain) for method in tier.methods]
     known = [method for method in named if tier_of_method(charge, method, chain)]
     return [{"method": method, **failed} for failed in ({}, {"failed": True}) for method in known]

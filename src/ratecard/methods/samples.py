@@ -1,4 +1,4 @@
-"""Sample usages of a version, which its methods give: for the price sheet, the tests, and the SKUs of a bill."""
+"""Sample usages of a version, made by its methods, for the price sheet, the tests, and the SKUs of a bill."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
 
 
 def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
-    """Further usages that may have a rate or a line of their own."""
+    """Yield further usages that may have a rate or a line of their own."""
     complete = _Whole(model, version, tables)
     for stated, method in _each_condition(version, model, tables):
         for edge in method.edges(version, model.type, tables):
@@ -29,7 +29,7 @@ def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
 def _each_condition(
     version: MeteredVersion, model: Model[Any], tables: Tables
 ) -> Iterator[tuple[Mapping[str, str], Method]]:
-    """Yield conditions that are sold together, and each charge under them: the rates on which all have an effect."""
+    """Yield combinations of conditions that are sold, each with a charge that has only the rates all of them affect."""
     for charge in version.charges:
         if is_plain(charge, version):
             yield {}, method_of(charge)
@@ -50,7 +50,7 @@ def _each_condition(
 
 
 class _Whole:
-    """A maker of complete usages: with type, model, what charges beside one need, and first values of conditions."""
+    """A maker of complete usages: it adds type, model, needed conditions, and counts that other charges need."""
 
     def __init__(self, model: Model[Any], version: MeteredVersion, tables: Tables) -> None:
         self._named = {"type": model.type, "model": model.model, **version.first_values(tables.meters)}
@@ -65,6 +65,6 @@ class _Whole:
         self._own = next(samples, {})
 
     def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:
-        """Return a whole usage; one of a charge `beside` others also needs what these are charged for."""
+        """Return a complete usage; for a charge `beside` others, it includes a usage that these others charge."""
         made = {**self._named, **(self._own if beside else {}), **sample}
         return made | ({"counts": {**self._counts, **made.get("counts", {})}} if self._counts else {})

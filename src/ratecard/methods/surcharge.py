@@ -1,4 +1,4 @@
-"""Surcharges: what a text request pays beside its tokens, by the rates of a model of its own."""
+"""Surcharges: charges of a text request beside its tokens, at the rates of a model of their own."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -51,7 +51,7 @@ class _Searches(WholeNumber):
 
 
 def surcharge_count(surcharge: Metered, most: int = MOST_TOKENS) -> Field:
-    """Return the check of a count: a whole number of searches, at most `most`; of a meter, any number."""
+    """Return the check of a count: a whole number of searches, at most `most`; any number of a meter."""
     counts = surcharge.units[surcharge.version.charges[0].unit].counts
     return ANY_NUMBER if counts in surcharge.meters.by_name else _Searches(0, most)
 

@@ -27,7 +27,7 @@ from ratecard.tables.meters import COMPLETION, PROMPT, Meters
 
 _MILLION = 1_000_000
 _CONTEXTS = ("base", "extended")
-# More digits than any prompt has.
+# The most digits of a number of tokens; no prompt has more.
 _DIGITS = 12
 
 
@@ -44,7 +44,7 @@ class TokensByBucket(Tokens, Method):
     TYPES: ClassVar = ("text", "embedding")
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Check that each rate names buckets, conditions and a tier; of two that can hold, one is more specific."""
+        """Check that each rate names buckets, conditions and a tier; if two can hold, one must be more specific."""
         before = list(_check_lines(self, meters))
         yield from before
         if before:
@@ -67,7 +67,7 @@ class TokensByBucket(Tokens, Method):
         named = version.conditions_of(self)
         for above in sorted({-1, *edges}):
             for bucket in (name for name, is_needed in needed.items() if is_needed):
-                # A named tier is written out, so that a forgotten rate is not taken for an unchanged one.
+                # A named tier must have all rates, so that a forgotten rate is not taken for an unchanged one.
                 least = above if edges.get(above) in contexts else EVERY_PROMPT.above
                 if (held := chosen(written, bucket, above, {})) and held.edge.above >= least:
                     continue  # it holds under all conditions
@@ -106,7 +106,7 @@ class TokensByBucket(Tokens, Method):
                     yield {**usage_of_buckets(counts), **stated}
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Yield every bucket, at both sides of where each tier begins, under every combination of conditions."""
+        """Yield every bucket, on both sides of the edge of each tier, under every combination of conditions."""
         stated = list(combinations_of(version.conditions_of(self), tables.meters))
         thresholds = tiers_of(written_rates(self))[1:]
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
@@ -146,8 +146,8 @@ def _check_twice(
 ) -> Iterator[Finding]:
     """Check that one of two rates that can hold for one request is more specific, or that a third one decides.
 
-    What is refused needs neither: a combination that is not sold, or a condition that `without_rate` refuses in the
-    higher tier. `lines` is the index of each rate by its identity. Each has one finding at most.
+    Refused requests need neither: a combination that is not sold, or a condition that `without_rate` refuses in the
+    higher tier. `lines` is the index of each rate by its identity. A rate has at most one finding.
     """
 
     def is_refused(one: WrittenRate, other: WrittenRate) -> bool:
@@ -181,7 +181,7 @@ def _check_twice(
 def _check_parts(
     charge: Tokens, version: MeteredVersion, lines: Mapping[int, int], written: Sequence[WrittenRate], meters: Meters
 ) -> Iterator[Finding]:
-    """Check that a part has a rate under the conditions of a rate of its whole; each has one finding at most."""
+    """Check that a part has a rate under the conditions of a rate of its whole; a rate has at most one finding."""
     if not any(rate.conditions for rate in written):
         return
     resolver, priced = RateResolver(charge, meters, version.factors), dict.fromkeys(rate.bucket for rate in written)

@@ -27,7 +27,7 @@ class PerSecond(VideoCharge, Method):
     method: Literal["duration-rate", "resolution-rate"]
 
     def calculator(self, compiling: Compiling) -> Calculator:
-        """Make one line for every duration and combination of attributes."""
+        """Compile the look-up of a line by duration and attributes."""
         return _looked_up(self, compiling, "duration")
 
 
@@ -40,16 +40,16 @@ class PerClip(VideoCharge, Method):
     method: Literal["fixed", "duration-resolution-rate"]
 
     def units(self, of: Measures) -> Fraction:
-        """Return one, in units of the charge."""
+        """Return one clip or request in units of the charge."""
         return Fraction(1, of.per)
 
     def calculator(self, compiling: Compiling) -> Calculator:
-        """Make one line for every combination of attributes."""
+        """Compile the look-up of a line by attributes."""
         return _looked_up(self, compiling)
 
 
 def _looked_up(charge: VideoCharge, compiling: Compiling, *further: str) -> Calculator:
-    """Look lines up, each made at its first use: of clips, or of the seconds of the `further` attribute."""
+    """Compile the look-up of lines, each made at first use: of clips, or by the seconds of a `further` attribute."""
     key, rates = compiling.rates_by(*further)
 
     @cache
@@ -112,10 +112,10 @@ class UpscaleRate(VideoCharge, Method):
         return {self.frame_rate.from_: self.frame_rate.factor}
 
     def calculator(self, compiling: Compiling) -> Calculator:
-        """Multiply the seconds; what is unknown takes the dearest tier, and the factor if it is above 1.
+        """Compile the price of the seconds, with the dearest tier and factor if height or frame rate are unknown.
 
-        The output is `upscale_factor` times as high as the source. From a frame rate on (the requested one, else the
-        source's) the rate is multiplied.
+        The output is `upscale_factor` times as high as the source. The rate is multiplied if the frame rate (the
+        requested one, else the source's) is at least that of `frame_rate`.
         """
         find, line, per = tier_of(compiling), compiling.line_of_part(), compiling.per
         threshold, factor = Fraction(self.frame_rate.from_), self.frame_rate.factor
@@ -157,7 +157,7 @@ class InterpolationRate(VideoCharge, Method):
         return of.seconds * of.slowdown * of.fps / (Fraction(self.at_frame_rate) * of.per)
 
     def calculator(self, compiling: Compiling) -> Calculator:
-        """Multiply, at the rate of the source height's tier."""
+        """Compile the price of the seconds of output, at the rate of the source height's tier."""
         find, line, per = tier_of(compiling), compiling.line_of_part(), compiling.per
 
         def calculate(shape: Shape) -> LineItem:

@@ -24,7 +24,7 @@ _REMEMBERED = 1_000
 
 
 class Framed(NamedTuple):
-    """The size that is priced, its aspect ratio if the model offers a choice, and a note why it was taken."""
+    """The size that is priced, its aspect ratio if the model offers a choice, and a note why it was chosen."""
 
     size: Size
     ratio: str | None
@@ -85,8 +85,8 @@ class TokenFormula(VideoCharge, Method):
     method: Literal["token-formula"]
     frames_per_second: Count
     pixels_per_token: Count
-    # With reference video, at least ceil(output seconds x this) seconds are billed; 0 is none. Absent where the version
-    # takes no reference video.
+    # With reference video, at least ceil(output seconds x this) seconds are billed; 0 means no minimum. It is absent if
+    # the version takes no reference video.
     reference_minimum: Ratio | None = None
     sizes: tuple[FrameSize, ...]
 
@@ -96,7 +96,7 @@ class TokenFormula(VideoCharge, Method):
         return super().fields | fields_of_sizes(self.sizes)
 
     def check_options(self, version: VideoVersion) -> Iterator[Finding]:
-        """Find tokens of a pixel that are not decimals, outputs without a size, reference video without a minimum."""
+        """Find tokens per pixel that are not a decimal, outputs without a size, reference video without a minimum."""
         per_pixel = Fraction(self.frames_per_second, self.pixels_per_token)
         if isinstance(as_decimal(per_pixel), Fraction):
             words = f"pixels_per_token {self.pixels_per_token}: {per_pixel} tokens a pixel and second is not a decimal"
@@ -114,18 +114,18 @@ class TokenFormula(VideoCharge, Method):
         return ceil(seconds * (self.reference_minimum or 0))
 
     def units(self, of: Measures) -> Fraction:
-        """Return the frames of all seconds that are billed, in tokens of pixels."""
+        """Return the tokens of the pixels of all frames in the billed seconds, in units."""
         least = self.least_seconds(of.seconds) if of.reference else 0
         frames = max(of.seconds + of.reference, Fraction(least)) * self.frames_per_second
         return Fraction(frames * of.pixels, self.pixels_per_token * of.per)
 
     def calculator(self, compiling: Compiling) -> Calculator:
-        """Multiply what was made once for each cell; only the amount is rounded, to the line places."""
+        """Compile the function from a shape to its line, by cells made once; only the amount is rounded."""
         find = _cells(self, compiling)
         return lambda shape: find(shape).line(shape["reference_seconds"])
 
     def by_seconds(self, compiling: Compiling) -> Callable[[Shape], LineBySeconds]:
-        """Find the cell once for all seconds."""
+        """Compile the function from a shape to its line by seconds; it looks up the cell once for all seconds."""
         find = _cells(self, compiling)
         return lambda shape: find(shape).line
 
@@ -146,12 +146,12 @@ class _Cell(NamedTuple):
     tokens: Decimal
     finest: Decimal
     alone: LineItem
-    # With reference video, no fewer seconds are charged.
+    # The fewest seconds that are charged with reference video, and their line.
     least_seconds: Decimal
     least: LineItem
 
     def line(self, reference: Decimal | None) -> LineItem:
-        """Return the line by the seconds of reference video; None without any."""
+        """Return the line for the seconds of reference video, or for None without reference video."""
         if reference is None:
             return self.alone
         seconds = add(self.seconds, reference)
@@ -189,7 +189,7 @@ def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cel
         values: Any = key(shape)
         if (cell := cells.get(values)) is None:
             framed = frame_size(shape)
-            # The size of a source-matched ratio, one of those listed, depends on the source.
+            # The listed size of a source-matched ratio depends on the source, so the key needs it.
             values = values if values[1:3] in listed else (*values, framed)
             if (cell := cells.get(values)) is None:
                 cell = cells[values] = cell_of(shape, framed)
@@ -240,7 +240,7 @@ class MegapixelRate(VideoCharge, Method):
         return Fraction(ceil(megapixels)) if self.megapixels == "rounded-up" else megapixels
 
     def calculator(self, compiling: Compiling) -> Calculator:
-        """Multiply; the amount is rounded to the line places."""
+        """Compile the function from a shape to its line; the amount is rounded to the line places."""
         (key, rates), line, per = compiling.rates_by(), compiling.line_of_part(), compiling.per
         listed, find = frame_size_of(self.sizes)
 

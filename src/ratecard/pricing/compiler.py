@@ -25,14 +25,14 @@ class Compiler:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.api_wide = api_wide_fields(tables.vocabulary.video)
-        # The windows of each version, and the versions that have any as they are while some of them hold.
+        # The windows of each version, and versions with windows as they are while some of these hold.
         self._windows: dict[Identity, tuple[Window, ...]] = {}
         self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
         self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
-        # What words alone decide, for all versions together.
+        # The results of bodies by their words, for all video versions together.
         self.kept: KeptByWords = {}
         self._tokens: dict[tuple[Identity, Identity], TokenRates] = {}
-        # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
+        # Raters of other types. Text versions are compiled with the surcharges and limits in effect, so the key has them.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
     def at_hour(self, version: AnyVersion, instant: datetime) -> AnyVersion:
@@ -49,14 +49,14 @@ class Compiler:
         return cast(AnyVersion, self._at_hours[key])
 
     def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> VideoPricer:
-        """Return the function that quotes bodies at a video version; `rates` is what balances are worth."""
+        """Return the function that quotes bodies at a video version; `rates` are the worths of balances."""
         key = (Identity(model), Identity(version), rates)
         if key not in self._video:
             self._video[key] = price_video(model, version, self.tables, self.api_wide, rates, self.kept)
         return self._video[key]
 
     def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
-        """Return a version of a model that is not video, with what its function is compiled from."""
+        """Return a version of a model that is not video, with everything that its function is compiled from."""
         if not isinstance(version, MeteredVersion):
             raise TypeError(f"{model.model} is a video model")
         tables, listed = self.tables, None

@@ -1,4 +1,4 @@
-"""Price usages of what is counted: all that the charges of a version read, and all of their lines."""
+"""Price counted usages: read the fields of all charges of a version, and make all of their lines."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -18,12 +18,12 @@ from ratecard.requests.service_parameters import Suffix
 from ratecard.requests.token_usage import read_conditions
 
 Made = TypeVar("Made")
-# Where the shape of a usage has the conditions that it states.
+# The key of a usage's stated conditions in its shape.
 CONDITIONS = "conditions"
 NO_CONDITIONS: Mapping[str, str] = {}
-# Combinations of conditions for which something is kept: requests state few, but could state each that a table names.
+# The most combinations of conditions that are kept: requests state few, but could state all that a table names.
 MOST_STATED = 256
-# The types of usage that may count tokens, whatever their model has a price of.
+# The types of usage that may count tokens, even if their model has no price of tokens.
 _OF_TOKENS = METHODS["tokens"].TYPES
 
 
@@ -61,7 +61,7 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
 
 
 def _without_no_tokens(usage: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a usage without its `tokens` if it counts none: a model without a price of tokens refuses others."""
+    """Return a usage without its `tokens` if all are 0: a model without a price of tokens refuses any others."""
     counts = mapping_of(usage["tokens"])
     none = counts is not None and not any(counts.values())
     return {name: value for name, value in usage.items() if name != "tokens"} if none else usage
@@ -77,7 +77,7 @@ def lines_under(metered: Metered, kind: str) -> Lines:
 
 
 def once_for_each(make: Callable[[Mapping[str, str]], Made]) -> Callable[[Mapping[str, str]], Made]:
-    """Return the function from stated conditions to what is made of them, once for each of the recent ones."""
+    """Return `make` with its recent results kept, by the stated conditions."""
     made = lru_cache(MOST_STATED)(lambda items: make(dict(items)))
     return lambda stated: made((*stated.items(),))
 
@@ -90,9 +90,10 @@ def _lines(readings: Sequence[UsageReading]) -> Lines:
 
 
 def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_CONDITIONS) -> list[UsageReading]:
-    """Return what each charge of a version reads from usages of a kind, which state these conditions.
+    """Return what each charge of a version reads from usages of a kind under these conditions.
 
-    Empty for usages of another type than the model's, if only charges that may be beside any others would price them.
+    The list is empty for usages of another type than the model's if only charges that may be beside any other ones
+    would price them.
     """
     of_type, held = kind == metered.model.type, metered.under(stated)
     readings, priced = [], of_type
@@ -107,9 +108,10 @@ def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_COND
 def together(
     readings: Sequence[UsageReading], metered: Metered, conditions: Mapping[str, Mapping[str, str]] | None = None
 ) -> UsageSchema:
-    """Return the fields of all of these; one has no effect if it has none for each that has it; and the conditions.
+    """Return one schema with the fields of all these readings, and the conditions.
 
-    A field that has the name of a condition is one only if some charge of the version names that.
+    A field has no effect if it has none in every reading that has the field. A field with the name of a condition is
+    read as one only if some charge of the version names the condition.
     """
     fields = {name: field for reading in readings for name, field in reading.fields.items()}
     defaults = {name: value for reading in readings for name, value in reading.defaults.items()}

@@ -42,12 +42,12 @@ class EstimateRequest(NamedTuple):
 
 
 def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: EstimateRequest) -> Estimate:
-    """Estimate the least (cheapest bucket, no completion, no search) and the most (dearest bucket, all of it).
+    """Estimate the least (cheapest bucket, no completion, no search) and the most (dearest bucket, all of both).
 
-    What the request counts by meter is part of both.
+    The counts of the request by meter are part of the least and of the most.
 
-    Raises `QuoteError` for the most of a search that the model does not support, and if that of a search which is
-    switched on is neither given nor in `limits`.
+    Raises `QuoteError` if the request has a most of a search that the model does not support, and if neither the
+    request nor `limits` has the most of a search that is switched on.
     """
     problems: Problems = []
     for name in ("prompt_tokens", "max_completion_tokens"):
@@ -94,7 +94,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
 
 
 def _unstated(refusals: Iterable[tuple[str, str]]) -> Problems:
-    """Return the problems of conditions that a request of this model must state, which an estimate cannot."""
+    """Return the problems of conditions that a request of this model must state, but an estimate cannot."""
     hint = "An estimate states no conditions: rate a usage that does"
     return [((name,), type(words)(f"{words}. {hint}")) for name, words in refusals]
 

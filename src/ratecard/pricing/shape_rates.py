@@ -15,8 +15,8 @@ from ratecard.requests.token_usage import read_conditions
 class ShapeRates(NamedTuple):
     """The lines of every request of a shape, and the rates of what it counts.
 
-    `fixed` are lines of its own, `beside` those of searches, which no minimum knows; `rates` are those of one more of
-    each thing that it counts, of which several may share a line. What has no rate has no price.
+    `fixed` are lines of the model, `beside` those of searches, which a minimum does not include. `rates` are the rates
+    of one more of each counted thing; several may share a line. A thing without a rate has no price.
     """
 
     metered: Metered
@@ -47,5 +47,5 @@ def rates_of_tokens(rates: TokenRates, stated: Mapping[str, str], prompt: int) -
 
 
 def stated_in(metered: Metered, usage: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the conditions that a priced usage states, of those that the version names."""
+    """Return the conditions that a priced usage states, if the version names them."""
     return read_conditions(usage, accepted_conditions([metered.version.conditions], metered.meters), [])

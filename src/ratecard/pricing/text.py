@@ -37,9 +37,9 @@ _WEB_SEARCHES = SEARCHES["web_search"][0]
 
 
 class _Layout(NamedTuple):
-    """The reading of usages with the same names, if these are tokens, conditions and metadata alone.
+    """The plan to read usages with the same names, if these are only tokens, conditions and metadata.
 
-    `conditions` are the values of their conditions, by which `tiers` has the rates that hold.
+    `conditions` returns the values of a usage's conditions; `tiers` has the tiers of rates by these values.
     """
 
     conditions: Callable[[Mapping[str, Any]], Any]
@@ -57,8 +57,8 @@ def price_text(
 ) -> Rater:
     """Compile the function that rates text or embedding usages at one version.
 
-    `rates` are those of its tokens, `surcharges` those that the model names, `scraped_most` the most scraped URLs of a
-    request, `with_parameters` whether requests have service parameters.
+    `rates` are the rates of its tokens, `surcharges` those that the model names, `scraped_most` the most scraped URLs
+    of a request, and `with_parameters` is True if requests have service parameters.
     """
     is_text = metered.model.type == "text"
     readings, lines_of = readings_of(metered, metered.model.type), lines_under(metered, metered.model.type)
@@ -70,9 +70,9 @@ def price_text(
     text_fields = [field for field, _ in SEARCHES.values()] if is_text else []
     text_fields += ["service_parameters"] if is_text and with_parameters else []
     meters = counted_meters(readings, surcharges, scraped_most)
-    # Whether there is something to charge that a usage need not name.
+    # True if a meter must be read even from usages that do not name it.
     always = any(meterage.otherwise != 0 for meterage in meters.values())
-    # Searches that a charge of the model counts by itself are none of the searches below.
+    # A charge of the model counts these searches itself, so they are not surcharges below.
     charged = {name for reading in readings for name in reading.meters} & SEARCHES.keys()
     known, supported = usage_keys((*_COUNTS, *text_fields, *accepted)), frozenset(surcharges)
     of_searches = frozenset((*text_fields, "counts"))
@@ -85,7 +85,7 @@ def price_text(
         return _Layout(conditions, {}, "metadata" in names)
 
     def tiers_of(usage: Mapping[str, Any], of: _Layout) -> tuple[TokenTier, ...] | None:
-        """Find the tiers under the conditions of a usage, which are kept; None for conditions that it cannot have."""
+        """Return the tiers under a usage's conditions, and keep them; None if these are wrong, or too many are kept."""
         problems: Problems = []
         stated = read_conditions(usage, accepted, problems)
         if problems or wrong(stated) or len(of.tiers) >= MOST_STATED:
@@ -96,7 +96,7 @@ def price_text(
     layouts, known_alone = Layouts(layout), usage_keys(("usage", *accepted))
 
     def rate(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
-        # Most usages have tokens alone, or conditions too: whatever is odd about one is read with care.
+        # Most usages have only tokens, or tokens and conditions. Any other usage is read with care.
         of = layouts[(*usage,)]
         if of is None or suffix:
             return rate_with_care(usage, suffix)
@@ -194,7 +194,7 @@ SearchLines = Mapping[str, Callable[[int | Decimal], LineItem]]
 
 
 def search_lines_under(surcharges: Mapping[str, Metered]) -> Callable[[Mapping[str, str]], SearchLines]:
-    """Compile the function from stated conditions to what charges each surcharge."""
+    """Compile the function from stated conditions to the functions (count -> line item) of the surcharges."""
     wrong = {name: wrong_conditions(surcharge.version, surcharge.meters) for name, surcharge in surcharges.items()}
 
     def line_of(name: str, stated: Mapping[str, str]) -> Callable[[int | Decimal], LineItem]:
@@ -213,7 +213,7 @@ def search_lines_under(surcharges: Mapping[str, Metered]) -> Callable[[Mapping[s
 def counted_meters(
     readings: Sequence[UsageReading], surcharges: Mapping[str, Metered], scraped_most: int = 0
 ) -> dict[str, Meterage]:
-    """Return what the `counts` of a usage may name: the meters of these charges, and surcharges."""
+    """Return the meters that the `counts` of a usage may name: those of these charges, and the surcharges."""
     meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
     for name, surcharge in surcharges.items():
         most = scraped_most if name == "web_scraping" else MOST_TOKENS
@@ -241,7 +241,7 @@ def _read_searches(
 ) -> _Searches:
     """Read the searches to bill: counted in a field, in `counts`, in the usage object (`searched`), or switched on.
 
-    A count of a search that the model does not support is a problem. A parameter for one has no effect.
+    A count of a search that the model does not support is a problem. A parameter for such a search has no effect.
     """
 
     def path_to(kind: str) -> Path:

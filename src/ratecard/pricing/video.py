@@ -18,10 +18,10 @@ from ratecard.tables.limits import Rates
 from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, VideoModel, VideoVersion
 
 VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
-# How many combinations of words are kept for all models of a card together: more than clients ask for.
+# The most combinations of words that are kept for all models of a card together, which is more than clients use.
 MOST_KEPT = 10_000
-# What words decide, by their layout: a quote, or the lines of its charges by the seconds of reference video; None where
-# these seconds decide more than that.
+# By layout and words: a quote, or the lines of its charges by the seconds of reference video; None if these seconds
+# decide more than that.
 KeptByWords = dict[Any, Any]
 
 
@@ -35,10 +35,10 @@ def price_video(
 ) -> VideoPricer:
     """Compile the function that quotes bodies at one version. The function raises `QuoteError`.
 
-    What does not depend on the body is computed here, once, and what depends on its names alone once for each layout. A
-    quote is then one look-up per field, one look-up and at most one multiplication per charge, and one rounding. What
-    fixed words alone decide is kept in `recent`, so that it is quoted once. The function is written for speed: a
-    call per step would cost more.
+    Values that do not depend on the body are computed here, once, and those that depend only on its names once for each
+    layout. A quote is then one look-up per field, one look-up and at most one multiplication per charge, and one
+    rounding. Quotes that depend only on fixed words are kept in `recent`. The function is written for speed: a call per
+    step would cost more.
     """
     schema, name = VideoRequests(version, api_wide), model.model
     charges = [
@@ -81,18 +81,18 @@ def price_video(
         return quote_lines((*[calculate(shape) for calculate in calculators],), ignored)
 
     def keep(body: dict[str, Any], layout: BodyLayout, words: Callable[[dict[str, Any]], Any]) -> Any:
-        """Keep what the words of a body decide: its quote, or its lines by the seconds of reference video."""
+        """Make and keep the result for a body's words: its quote, or its lines by the seconds of reference video."""
         kept: Quote | list[LineBySeconds] | None = None
         if layout.seconds is None:
             kept = quote_layout(body, layout, None)
         else:
             shape = shape_of(body, layout, None)
-            # Stated or by default, such a duration is that of the seconds.
+            # A source-matched duration depends on the seconds of reference video.
             if body.get("duration", defaults.get("duration")) not in SOURCE_MATCHED_DURATIONS:
                 kept = [line_of(shape) for line_of in by_seconds()]
         if len(recent) >= MOST_KEPT:
             recent.clear()
-        # Few words make many keys: all of them have the same few texts.
+        # Many keys consist of few words, so interned texts save memory.
         texts = {name: intern(value) if value.__class__ is str else value for name, value in body.items()}
         recent[layout, words(texts)] = kept
         return kept
@@ -106,7 +106,7 @@ def price_video(
         for name in layout.booleans:
             if body[name].__class__ is not bool:  # a number may equal a boolean
                 refuse(body, source)
-        # Wrong seconds, or 0, which is no reference video: the words then decide another price.
+        # Wrong seconds are refused. 0 seconds mean that there is none, so that the words decide another price.
         if accept is not None and not (seconds := accept(body[REFERENCE_SECONDS])):
             return quote_layout(body, layout, source)
         try:

@@ -127,7 +127,7 @@ class UsageDialect:
     conditions: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
     # By condition: a word of the provider that meters.yaml does not know -> the word there; empty if it states nothing.
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    # Parts of a stream: the last usage counts, a count replaces an earlier one, counts are added up, or parts are refused.
+    # Parts of a stream: the last usage counts, a count replaces an earlier one, counts add up, or parts are refused.
     stream: Literal["last", "replace", "add", "refuse"] = "last"
     # The id that all parts of a stream share, if they have one, and the number that orders them. Ids with a prefix of
     # the client are compared only with each other; ids with a prefix of parts are not compared.
@@ -165,7 +165,7 @@ class UsageDialect:
     # by the session, in tokens or not at all, as the tables say.
     listed_calls: Mapping[str, str] = field(default_factory=dict)
     listed: Mapping[Way, str] = field(default_factory=dict)
-    # If no tokens are counted: where audio has its seconds, where images are listed, and the keys that tell an image.
+    # If no tokens are counted: where audio has its seconds, where images are listed, and the keys that an image has.
     seconds: tuple[Way, ...] = ()
     pieces: tuple[Way, ...] = ()
     piece: Way = ()

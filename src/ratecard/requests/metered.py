@@ -27,7 +27,7 @@ def usage_keys(fields: Iterable[str]) -> KeysView[str]:
 def unrecognized(
     given: Mapping[Any, Any], known: KeysView[str], at: Path = (), *, unsaid: Collection[str] = ()
 ) -> Problems:
-    """Return the problem of unknown keys in an object, and suggest keys that are not `unsaid`; empty if all are known."""
+    """Return the problem of unknown keys in an object, with suggestions except `unsaid`; empty if all are known."""
     if given.keys() <= known:
         return []
     names = field_names(name for name in given if name not in known)

@@ -106,7 +106,7 @@ NO_FRAME_RATE = "Could not read the frame rate of the video"
 
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
-    """Return the rule of reference video, which selects the rate with video input, and the seconds of `-1` and `auto`."""
+    """Return the rule of reference video: it selects the rate with video input, and the seconds of `-1` and `auto`."""
     field: Path = (REFERENCE_SECONDS,)
 
     def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
