@@ -113,7 +113,8 @@ class RateCard:
             return
         if self._base is not None:
             below = self._base.tables.models.get(model.model)
-            if below and (made_from := below.version_at(version.effective)):  # none if the candidate adds the model
+            # There is no version below if the candidate adds the model.
+            if below and (made_from := below.version_at(version.effective)):
                 self._base.prove(below, made_from)
             return
         key = (model.model, version.effective)

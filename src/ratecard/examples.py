@@ -1,4 +1,4 @@
-"""Work the examples of a table: totals that a person wrote down, against what its rates give."""
+"""Work the examples of a table: compare totals that a person wrote down with those of its rates."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -37,14 +37,14 @@ class Worked(NamedTuple):
 
 
 def work(compiler: Compiler) -> Iterator[Worked]:
-    """Yield every example of every version."""
+    """Work every example of every version."""
     for model in compiler.tables.models.values():
         for version in model.versions:
             yield from work_version(compiler, model, version)
 
 
 def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Iterator[Worked]:
-    """Yield every example of one version, priced when it begins."""
+    """Work every example of one version, priced at the beginning of the version."""
     book = PriceBook(compiler, version.begins)
     for number, example in enumerate(version.examples):
         yield _worked(model.model, number, example, partial(price_example, book, model, example))
@@ -82,12 +82,12 @@ def request_of_example(model: AnyModel, example: Example) -> tuple[dict[str, Any
 
 
 def wrong_examples(compiler: Compiler) -> list[Fault]:
-    """Return a fault, at its line, for every example whose total is not what the rates give."""
+    """Return a fault, at its line, for every example whose total differs from that of the rates."""
     return faults_of(work(compiler))
 
 
 def faults_of(examples: Iterable[Worked]) -> list[Fault]:
-    """Return a fault, at its line, for each of these examples whose total is not what the rates give."""
+    """Return a fault, at its line, for each of these examples whose total differs from that of the rates."""
     return [_fault(worked) for worked in examples if worked.total != worked.example.total]
 
 

@@ -70,7 +70,8 @@ def limits_for(
 def sunset(endpoint: str, *, at: datetime | date | None = None) -> Sunset | None:
     """Return status, headers and body of a deprecated endpoint, from the shipped tables at an instant (default: now).
 
-    404 before its sunset date, 410 from then on, for HEAD as for GET; None for an endpoint that is not deprecated.
+    The status is 404 before its sunset date and 410 from then on, for HEAD as for GET. The result is None for an
+    endpoint that is not deprecated.
 
     >>> sunset("GET /billing/usage", at=date(2026, 9, 16)).status
     410

@@ -387,7 +387,7 @@ class PriceBook(LimitsOfADay):
 
     @property
     def limits(self) -> Limits:
-        """Return the limits in effect; before the first ones, the first; `NO_LIMITS` where the tables have none."""
+        """Return the limits in effect, or the first ones before they begin; `NO_LIMITS` if the tables have none."""
         dated = self.tables.limits
         return next((limits for limits in dated if limits.effective <= self.day), dated[-1] if dated else NO_LIMITS)
 

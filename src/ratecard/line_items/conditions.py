@@ -81,7 +81,7 @@ class RateResolver:
         return in_full(self.named, stated, self._meters)
 
     def rates(self, version: Version, stated: Stated) -> Iterator[tuple[Rate, FactoredRate]]:
-        """Yield the rates that hold under stated conditions, with only attributes of the method, and each rate factored."""
+        """Yield each rate that holds under stated conditions, with attributes of the method only, and its price."""
         full = self.in_full(stated)
         for index, rate in held_under(version, self.charge, full):
             named = self.charge.conditions_of(self.charge.rates[index])
@@ -96,7 +96,7 @@ class RateResolver:
         }
 
     def factored(self, rate: Rate, named: Stated, full: Stated) -> FactoredRate:
-        """Return a rate that names conditions, times the factors for other conditions that hold under the `full` ones."""
+        """Return a rate that names conditions, times the factors that name others and hold under the `full` ones."""
         unit_rate, notes, used, multiplied = multiply(rate.rate, self.charge.markup), [], dict(named), []
         listed = rate.listed
         for factor in self._factors:
@@ -336,7 +336,7 @@ class Rank(NamedTuple):
 
 
 def rank(charge: Charge, rate: Rate) -> Rank:
-    """Return the rank of a rate, which is what the rate names."""
+    """Return the rank of a rate: the conditions that it names, and True if it names hours."""
     return Rank(frozenset(charge.conditions_of(rate)), rate.timed)
 
 
@@ -394,8 +394,8 @@ def edge_of(name: str, threshold: int) -> Edge:
 def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Stated) -> WrittenRate | None:
     """Return the rate of a bucket in a tier, under conditions: the most specific that holds; None if none does.
 
-    If neither of two rates is more specific, it is the one of the higher tier. Tables have such rates only where the
-    price is refused.
+    If neither of two rates is more specific, the one of the higher tier is chosen. Tables have such rates only where
+    the price is refused.
     """
     best: WrittenRate | None = None
     for rate in written:
@@ -407,7 +407,7 @@ def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Stat
 
 
 def more_specific(one: WrittenRate, other: WrittenRate) -> bool:
-    """Return True for a rate that names all that another names: its conditions, a tier no lower, and its hours."""
+    """Return True for a rate that names all that another names: conditions, hours, and a tier not lower."""
     return (
         one.conditions.items() >= other.conditions.items()
         and one.edge.above >= other.edge.above
@@ -421,9 +421,9 @@ def tiers_of(written: Iterable[WrittenRate]) -> list[int]:
 
 
 def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
-    """Return the buckets without a rate that are charged, each with the bucket whose rate it takes.
+    """Return the charged buckets without a rate, each with the bucket whose rate it takes, and True for an own line.
 
-    With it is True if the bucket then has a line of its own, because the charge itself says `parent`.
+    A bucket has a line of its own if the charge itself, and not only meters.yaml, says `parent`.
     """
     of_charge = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
     return _parents(Identity(meters), tuple(of_charge.items()), tuple(priced))

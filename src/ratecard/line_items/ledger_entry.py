@@ -1,4 +1,4 @@
-"""Rows of the billing ledger, and what each balance pays of each line. Exact."""
+"""Rows of the billing ledger, and the split of lines among balances. All amounts are exact."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,7 +114,7 @@ def currencies(*stated: Rates) -> list[str]:
 def unknown_currency(given: str, *stated: Rates) -> str:
     """Return the reason why a ledger cannot have a currency, with the allowed ones; empty if it can.
 
-    `stated` may hold the worths of balances at several times, because one ledger may have rows of all these times.
+    `stated` may hold the worth of balances at several times, because one ledger may have rows of all these times.
 
     >>> unknown_currency("usd", Rates(CREDITS=ONE))
     "is not known. Did you mean 'USD'? Allowed: USD, CREDITS or another ISO 4217 code"
@@ -156,8 +156,8 @@ def pay_lines(
 ) -> Iterator[_Part]:
     """Split lines among balances: each pays in turn until it is empty, and the last one pays all that is left.
 
-    A line at which a balance ends has a part for each balance that pays it. A line that costs nothing has one part, of
-    the balance whose turn it is.
+    A line at which a balance ends has a part for each balance that pays it. A line that costs nothing has one part,
+    from the balance whose turn it is.
     """
     payers = worths(currency, rates)
     left = [(name, worth, paid[name]) for name, worth in payers.items() if paid.get(name)] or [(currency, ONE, ONE)]

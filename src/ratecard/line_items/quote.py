@@ -145,7 +145,7 @@ class PricedVersion(_Value, frozen=True, gc=False):
     """One version of a model as its quotes name it. Made once when it is compiled; all its quotes share it.
 
     `type` is the type of the requests, which for an image model may be `upscale`; `effective` is the first day of the
-    version, `digest` names the tables, and `rates` are the worths of balances at the instant of the price book. `asked`
+    version, `digest` names the tables, and `rates` has the worth of balances at the instant of the price book. `asked`
     is the model's name in the request, if it is another one, and `contract` the contract whose prices these are.
     """
 
@@ -310,8 +310,8 @@ class Quote(_Value, frozen=True, gc=False):
 class Estimate:
     """The least and the most that a text request can cost before it runs; exact, in `currency`.
 
-    `ignored` are the service parameters without effect on the price, `rates` the worths of balances at the instant of
-    the price book.
+    `ignored` are the service parameters without effect on the price, `rates` has the worth of balances at the instant
+    of the price book.
     """
 
     lowest: Decimal

@@ -1,4 +1,4 @@
-"""Source videos, which a request sends to be processed, as far as they are known."""
+"""The known facts of source videos, which requests send to be processed."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,7 +9,7 @@ Numeric = int | str | float | Decimal | Fraction
 
 @dataclass(frozen=True, slots=True, init=False)
 class SourceVideo:
-    """Seconds, size in pixels and frames per second of a source video; None for what is unknown.
+    """Seconds, size in pixels and frames per second of a source video; None for unknown values.
 
     Numbers are read exactly: a float is read as the decimal that it prints as. Raises `ValueError` for a number that
     is not finite and above zero.

@@ -101,7 +101,7 @@ class TokenTier:
         )
 
     def problems(self, names: tuple[str, ...], values: tuple[int, ...]) -> BucketProblems:
-        """Return the reasons why `lines` returns None: counts without a price, above their whole, or overlapping."""
+        """Return why `lines` returns None: counts without a price, above that of their whole, or overlapping."""
         steps, overlaps, within = self._plan(names)
         problems: BucketProblems = []
         for step in steps:
@@ -130,7 +130,8 @@ class TokenTier:
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
         """Return True if tokens of a bucket have a price, by themselves or as part of another bucket.
 
-        As a part, they have one only if usages count the buckets that include them; `counted` are all that they count.
+        As a part, they have one only if usages count every bucket that includes it. `counted` are the buckets that
+        usages count, or None for all.
         """
         if bucket not in self._merged or self._merged[bucket] not in self.rates:
             return bucket in self.rates
@@ -208,7 +209,7 @@ def _compiled(plan: _Plan, counts: int) -> _Lines:
 
 
 def _way(rate: BucketRate | None) -> str:
-    """Return the source of the amount of `n` own tokens: one multiplication if the price of a token is a decimal."""
+    """Return the source text for the amount of `n` own tokens: one multiplication if a token's price is a decimal."""
     if rate is None:
         return ""
     return "times(n, o{0})" if isinstance(rate.token_rate, Decimal) else "r{0}.price(n)"

@@ -164,7 +164,7 @@ class BandSeconds(WholeSeconds):
         super().__init__(1, MOST_COUNTED)
 
     def accept(self, given: object) -> int | None:
-        """Return the seconds; None where no band has them."""
+        """Return the seconds; None if no band has them."""
         number = super().accept(given)
         return number if number is not None and any(first <= number <= last for first, last in self.bands) else None
 

@@ -1,4 +1,4 @@
-"""Checks of rates and factors under conditions: all names are declared, and one of two that hold is more specific."""
+"""Checks of rates and factors under conditions: their names are declared, and it is clear which of them apply."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -17,7 +17,7 @@ _OF_CONDITIONS = "a condition of meters.yaml, or a value of one"
 def check_attribute(
     index: int, rate: Rate, name: str, known: Mapping[str, Sequence[str]], where: str = ""
 ) -> Iterator[Finding]:
-    """Check an attribute of a rate; `known` has the values by name, and `where` is added to the message on a name."""
+    """Check an attribute of a rate; `known` has the values by name, and `where` is added for an unknown name."""
     path = ("rates", index, name)
     if name not in known:
         allowed = (*known, "rate")

@@ -56,7 +56,7 @@ def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> It
         yield from check(charge)
         return
     if any(check_hours(charge)):
-        return  # reported already
+        return  # these faults are reported already
     moments = _moments(_windows_of(charge)).items()
     yield from of_all_cases((when, list(_at(version, charge, held, check))) for held, when in moments)
 

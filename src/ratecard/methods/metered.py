@@ -1,4 +1,4 @@
-"""One version of a metered model with what its function is compiled from, the lines of its counts, and their quote."""
+"""One version of a metered model: the inputs of its function, the lines of its counts, and their quote."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,7 +49,7 @@ Rater = Callable[[Mapping[str, Any], Suffix], Quote]
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """One version of one model, with the units and the digest of its card, and the worths of balances.
+    """One version of one model, with the units and the digest of its card, and the worth of balances.
 
     Under a `contract`, `listed` is the version of the list.
     """
@@ -103,7 +103,7 @@ class Metered:
         if least is None or sum(_unrounded(line, line.unit_rate) for line in lines) >= least:
             return ()
         charged = total([line.amount for line in lines])
-        if charged >= least:  # rounding alone reached it
+        if charged >= least:  # rounding raised the amounts to the minimum
             return ()
         rest, words = plain(EXACT.subtract(least, charged)), f"{plain_text(charged)} charged; a request costs at least"
         note = f"{words} {plain_text(least)}"
@@ -120,7 +120,7 @@ class Metered:
         return ListRate(nearest(rest, self.version.places_of_lines), self.listed.minimum_place)
 
     def priced(self, type_: str = "") -> PricedVersion:
-        """Return the version as quotes of requests of a type (by default the model's own) name it, made once."""
+        """Return the version as quotes name it, for requests of a type (by default the model's own); it is kept."""
         if type_ not in self._priced:
             model, kind = self.model, type_ or self.model.type
             effective, by = self.version.effective, self.contract

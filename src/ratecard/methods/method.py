@@ -25,7 +25,7 @@ Lines = Callable[[RequestShape], list[LineItem]]
 Samples = Iterator[dict[str, Any]]
 # Words and numbers in the order in which a bill shows them.
 Steps = tuple[str | Decimal, ...]
-# The kind of the quote bodies of speech, transcription and music, which name the API's own two fields.
+# The kind of the quote bodies of speech, transcription and music, which share two fields of the API.
 AUDIO_BODY = "audio"
 # The greatest count of a usage.
 MOST_COUNTED = 10**12
@@ -117,7 +117,7 @@ class Method(Charge):
         yield {}
 
     def meters(self, of: Metered | Tables) -> Mapping[str, Meterage]:
-        """Return what the charge reads of the `counts` of a usage, by meter."""
+        """Return the meters whose `counts` the charge reads from a usage, each with its check."""
         return {}
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
@@ -125,11 +125,11 @@ class Method(Charge):
         yield from ()
 
     def required(self, version: MeteredVersion) -> dict[str, str]:
-        """Return the choices of this charge that a request must state, each with a word of it."""
+        """Return the choices of this charge that a request must state, each with one of its words."""
         return {}
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """Yield the usages of one unit at each rate with the counts of practice: medians of the counts of requests."""
+        """Yield the usages, which have one unit at each rate, with typical counts: medians of real requests."""
         yield from usages
 
     def linear(self, unit: Unit) -> bool:
@@ -154,7 +154,7 @@ def method_of(charge: Charge) -> Method:
 
 
 def is_linear(version: MeteredVersion, tables: Tables, meter: str = "") -> bool:
-    """Return True if a version's charge for one of the `counts` is linear; without a meter, for all other usage."""
+    """Return True if a version's charge for the count of a meter is linear; without a meter, for all other usage."""
     if version.minimum is not None:
         return False
     for charge in version.charges:

@@ -171,7 +171,7 @@ def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) 
 def rpc_lines(
     charge: RpcCredits, count: LineCounter, model: str, chain: Chain, calls: Iterable[MethodTier | None]
 ) -> list[LineItem]:
-    """Make one line for each tier of a batch on a chain, and one for its failed calls (None). Exact."""
+    """Make one line for each tier of a batch on a chain, and one for its failed calls (None). Amounts are exact."""
     credits_by: dict[str, Decimal] = {}
     for call in calls:
         if call is None:

@@ -39,7 +39,7 @@ class Surcharge(CountedCharge, Method):
         yield {"count": 1}
 
     def linear(self, unit: Unit) -> bool:
-        """Return True if it is linear and not charged once per prompt."""
+        """Return True if the charge is linear, and not made once per prompt."""
         return unit.counts != _ONCE and super().linear(unit)
 
 

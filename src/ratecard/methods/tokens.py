@@ -188,7 +188,7 @@ def _check_parts(
     said, wrong = charge.without_rate, set[int]()
     of_bucket = {name: [rate for rate in written if rate.bucket == name] for name in priced}
     if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
-        return  # reported already
+        return  # these faults are reported already
     for rate in sorted(written, key=lambda rate: len(meters.buckets[rate.bucket].dimensions), reverse=True):
         stated = beside_defaults(rate.conditions, meters)
         if not stated or version.refuses(stated, meters):

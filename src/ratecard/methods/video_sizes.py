@@ -64,7 +64,7 @@ def frame_size_of(sizes: tuple[FrameSize, ...]) -> tuple[dict[Place, Framed], Ca
 
 
 def _distance(words: str, other: Fraction) -> Fraction:
-    """Return the distance of two ratios: rises with the difference of their logarithms, and is exact."""
+    """Return an exact distance of two ratios, which rises with the difference of their logarithms."""
     one = Fraction(*map(int, words.split(":")))
     return max(one / other, other / one)
 
@@ -92,7 +92,7 @@ class TokenFormula(VideoCharge, Method):
 
     @property
     def fields(self) -> frozenset[str]:
-        """Return its request fields, and those of its sizes."""
+        """Return the request fields that it reads, and those of its sizes."""
         return super().fields | fields_of_sizes(self.sizes)
 
     def check_options(self, version: VideoVersion) -> Iterator[Finding]:
@@ -114,7 +114,7 @@ class TokenFormula(VideoCharge, Method):
         return ceil(seconds * (self.reference_minimum or 0))
 
     def units(self, of: Measures) -> Fraction:
-        """Return the tokens of the pixels of all frames in the billed seconds, in units."""
+        """Return the video tokens, in units: the pixels of all frames in the billed seconds / pixels per token."""
         least = self.least_seconds(of.seconds) if of.reference else 0
         frames = max(of.seconds + of.reference, Fraction(least)) * self.frames_per_second
         return Fraction(frames * of.pixels, self.pixels_per_token * of.per)
@@ -223,7 +223,7 @@ class MegapixelRate(VideoCharge, Method):
 
     @property
     def fields(self) -> frozenset[str]:
-        """Return its request fields, and those of its sizes."""
+        """Return the request fields that it reads, and those of its sizes."""
         return super().fields | fields_of_sizes(self.sizes)
 
     def check_options(self, version: VideoVersion) -> Iterator[Finding]:

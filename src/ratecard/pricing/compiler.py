@@ -25,14 +25,14 @@ class Compiler:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.api_wide = api_wide_fields(tables.vocabulary.video)
-        # The windows of each version, and versions with windows as they are while some of these hold.
+        # The windows of each version; and by version and open windows, the version with only the rates that hold then.
         self._windows: dict[Identity, tuple[Window, ...]] = {}
         self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
         self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
         # The results of bodies by their words, for all video versions together.
         self.kept: KeptByWords = {}
         self._tokens: dict[tuple[Identity, Identity], TokenRates] = {}
-        # Raters of other types. Text versions are compiled with the surcharges and limits in effect, so the key has them.
+        # Raters of other types. The key has the surcharges and limits in effect, with which text versions are compiled.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
     def at_hour(self, version: AnyVersion, instant: datetime) -> AnyVersion:
@@ -49,7 +49,7 @@ class Compiler:
         return cast(AnyVersion, self._at_hours[key])
 
     def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> VideoPricer:
-        """Return the function that quotes bodies at a video version; `rates` are the worths of balances."""
+        """Return the function that quotes bodies at a video version; `rates` has the worth of balances."""
         key = (Identity(model), Identity(version), rates)
         if key not in self._video:
             self._video[key] = price_video(model, version, self.tables, self.api_wide, rates, self.kept)

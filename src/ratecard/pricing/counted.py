@@ -30,7 +30,7 @@ _OF_TOKENS = METHODS["tokens"].TYPES
 def price_counted(metered: Metered, kind: str) -> Rater | None:
     """Compile the function that rates usages of a kind at one version; None if it has no price for them.
 
-    A kind is a type of usage, or `audio` for a quote body, in which unknown fields are no error.
+    A kind is a type of usage, or `audio` for a quote body, in which unknown fields are not an error.
     """
     readings = readings_of(metered, kind)
     if not readings:
@@ -61,7 +61,7 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
 
 
 def _without_no_tokens(usage: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a usage without its `tokens` if all are 0: a model without a price of tokens refuses any others."""
+    """Return a usage without its `tokens` if all are 0, because a model without a price of tokens refuses them."""
     counts = mapping_of(usage["tokens"])
     none = counts is not None and not any(counts.values())
     return {name: value for name, value in usage.items() if name != "tokens"} if none else usage
@@ -77,7 +77,7 @@ def lines_under(metered: Metered, kind: str) -> Lines:
 
 
 def once_for_each(make: Callable[[Mapping[str, str]], Made]) -> Callable[[Mapping[str, str]], Made]:
-    """Return `make` with its recent results kept, by the stated conditions."""
+    """Return a function like `make` that keeps its recent results, by the stated conditions."""
     made = lru_cache(MOST_STATED)(lambda items: make(dict(items)))
     return lambda stated: made((*stated.items(),))
 

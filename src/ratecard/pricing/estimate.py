@@ -26,7 +26,7 @@ _SWITCHED_ON = ("on", "auto", "true")
 
 
 class EstimateRequest(NamedTuple):
-    """A request that has not run: its tokens, its `service_parameters`, and the most of each search, or None.
+    """A request that has not run: its tokens, its `service_parameters`, and its limit for each search, or None.
 
     `suffix` holds the parameters in the model's name.
     """
@@ -42,12 +42,12 @@ class EstimateRequest(NamedTuple):
 
 
 def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: EstimateRequest) -> Estimate:
-    """Estimate the least (cheapest bucket, no completion, no search) and the most (dearest bucket, all of both).
+    """Estimate the least (cheapest bucket, no completion, no search) and the most (dearest bucket, everything).
 
     The counts of the request by meter are part of the least and of the most.
 
-    Raises `QuoteError` if the request has a most of a search that the model does not support, and if neither the
-    request nor `limits` has the most of a search that is switched on.
+    Raises `QuoteError` if the request limits a search that the model does not support, and if neither the request nor
+    `limits` limits a search that is switched on.
     """
     problems: Problems = []
     for name in ("prompt_tokens", "max_completion_tokens"):

@@ -108,7 +108,7 @@ def price_text(
         names, values, searched, ignored = counts
         try:
             tiers = tiers_under.get(conditions(usage)) or tiers_of(usage, of)
-        except TypeError:  # an unhashable value
+        except TypeError:  # a value is unhashable
             return rate_with_care(usage, suffix)
         lines_and_sum = tiers and tier_of(tiers, values[0]).lines[names](*values)
         if not lines_and_sum or searched is not None:

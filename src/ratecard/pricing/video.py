@@ -64,7 +64,7 @@ def price_video(
             for field, accept in layout.inert:
                 if accept(body[field]) is None:
                     refuse(body, source)
-        except TypeError:  # an unhashable value
+        except TypeError:  # a value is unhashable
             refuse(body, source)
         if not layout.complete or (settle is not None and settle(shape, source)):
             refuse(body, source)
@@ -106,14 +106,14 @@ def price_video(
         for name in layout.booleans:
             if body[name].__class__ is not bool:  # a number may equal a boolean
                 refuse(body, source)
-        # Wrong seconds are refused. 0 seconds mean that there is none, so that the words decide another price.
+        # Wrong seconds are refused; 0 seconds mean no reference video, so that the words decide another price.
         if accept is not None and not (seconds := accept(body[REFERENCE_SECONDS])):
             return quote_layout(body, layout, source)
         try:
             kept = recent[layout, words(body)]
         except KeyError:
             kept = keep(body, layout, words)
-        except TypeError:  # an unhashable value
+        except TypeError:  # a value is unhashable
             refuse(body, source)
         if accept is None:
             quoted: Quote = kept

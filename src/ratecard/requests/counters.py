@@ -86,7 +86,8 @@ COUNTERS = (
     _of_completion("", "rejected_prediction_tokens"),
     *_by_modality("completion", "completion", "output", _COMPLETION_DETAILS),
     *_by_modality("prompt", "prompt", "input", _PROMPT_DETAILS),
-    *_by_modality("cache", "read", "cache_input", _PROMPT_DETAILS, "cached_tokens_details")[:-1],  # no video
+    # These details have no count of cached video.
+    *_by_modality("cache", "read", "cache_input", _PROMPT_DETAILS, "cached_tokens_details")[:-1],
     Counter("written for 5 minutes", (("cache_creation", "ephemeral_5m_input_tokens"),), "written"),
     Counter("written for 1 hour", (("cache_creation", "ephemeral_1h_input_tokens"),), "written", "cache_write_1h"),
 )

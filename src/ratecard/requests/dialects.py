@@ -138,8 +138,8 @@ _ANTHROPIC = UsageDialect(
     stream="replace",
     id=(("message", "id"), ("id",)),
     begins=(_says("type", "message_start"),),
-    # The part with the reason why it ended counts the output. The part that stops a stream does not, unless a client
-    # has put the message into it.
+    # The part with the stop reason counts the output. The part that stops a stream does not, unless a client has put
+    # the message into it.
     ends=(_says("delta.stop_reason"), _says("message.stop_reason")),
     continues=(_says("type", "message_delta"),),
     complete=(_says("type", "message"),),
@@ -432,7 +432,7 @@ _XAI = replace(
     # These details are only of the last of several calls of the model.
     no_price=frozenset(("context_details",)),
 )
-# Together and Moonshot have the cached tokens at the top of the usage, and Moonshot the usage of a stream in a choice.
+# Together and Moonshot have the cached tokens at the top of the usage. Moonshot has the usage of a stream in a choice.
 _CACHED_AT_THE_TOP = replace(
     _AS_OPENAI,
     counters=(

@@ -52,7 +52,7 @@ def accepted(field: Field, given: object) -> Any:
     """Return a field's value for the shape; None if it is wrong."""
     try:
         return field.accept(given)
-    except TypeError:  # an unhashable value
+    except TypeError:  # the value is unhashable
         return None
 
 

@@ -164,7 +164,7 @@ class Stream:
             self.refuse(_NOT_IN_ORDER)
 
     def note(self, has_usage: bool) -> dict[str, str]:
-        """Return the note that the stream was cut off, or nothing; refuse such a stream unless it may be partial."""
+        """Return the note that a stream was cut off, or no note; refuse such a stream unless it may be partial."""
         if self.place:
             self._problems += [((place,), _ANOTHER_MODEL) for place in self._another_model[:MOST_PROBLEMS]]
         others = [*(self._complete if self.place else ()), *self._others]

@@ -63,7 +63,7 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
 
 
 def checked_count(given: Any, at: Path, problems: Problems, fractions: bool = False) -> int | Decimal | None:
-    """Return a count; add a problem and return None for any other value. Only `fractions` need not be whole."""
+    """Return a count; add a problem and return None for any other value. With `fractions`, it need not be whole."""
     messages = [words for words in count_messages(given) if not (fractions and words == NOT_AN_INTEGER)]
     problems += [(at, message) for message in messages]
     return None if messages else decimal(given) if fractions else whole(given)
@@ -395,7 +395,7 @@ _TWO_WAYS = "The same tokens may be counted here twice: give this or {}"
 class CountCheck(NamedTuple):
     """A rule for a count: it is at most the sum `of` other counts minus `less`.
 
-    With `words`, it equals that sum; if `apart`, one of the two is 0.
+    With `words`, it must equal that; if `apart`, it or the sum must be 0.
     """
 
     name: str
@@ -406,7 +406,7 @@ class CountCheck(NamedTuple):
 
 
 class UsagePlan(NamedTuple):
-    """The buckets of a usage, each the sum of some of its counts, and the checks between these."""
+    """The buckets of a usage, each the sum of some of its counts, and the checks between the counts."""
 
     buckets: Mapping[str, _Names]
     checks: tuple[CountCheck, ...]
@@ -574,7 +574,7 @@ def _unpack(
     """Return the lines that put the counts of an object into variables; None if it has a name that needs care."""
     names = {name: f"v{next(numbers)}" for name in fields}
     lines = [f"{', '.join(names.values())}, = {of}.values()"] if names else []
-    if len(place) > 1:  # the names of the usage and of its objects are those of the layout already
+    if len(place) > 1:  # the layout already has the names of the usage and of its objects
         lines.insert(0, f"if {of}.__class__ is not dict or (*{of},) != {(*names,)}: return None")
     for name, variable in names.items():
         way = (*place, name)

@@ -196,7 +196,7 @@ class _Response:
             case "add":
                 self._counts |= {way: count + self._counts.get(way, 0) for way, count in counts.items()}
             case _:
-                # In the order of a stream, its total (or its output, without a total) never becomes less.
+                # Within a stream, the total (the output, if there is no total) never becomes less.
                 again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
                 way = again.get("total") or again.get("completion")
                 if self._stream and way:

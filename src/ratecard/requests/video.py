@@ -162,7 +162,7 @@ def _source_rule(version: VideoVersion) -> Rule:
     return settle
 
 
-# Fields that must be given where the price depends on them and the version offers more than one value.
+# Fields that must be given if the price depends on them and the version offers more than one value.
 _CHOICES = (*LISTED_WORDS, *LISTED_NUMBERS)
 # A valid value of each field that a rule across fields reads.
 _SOME = {"duration": "1s", "target_fps": 1, "video_url": "https://example.com"}
