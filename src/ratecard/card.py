@@ -112,10 +112,10 @@ class RateCard:
         if not self._proves:
             return
         if self._base is not None:
-            below = self._base.tables.models.get(model.model)
+            base_model = self._base.tables.models.get(model.model)
             # There is no version below if the candidate adds the model.
-            if below and (made_from := below.version_at(version.effective)):
-                self._base.prove(below, made_from)
+            if base_model and (made_from := base_model.version_at(version.effective)):
+                self._base.prove(base_model, made_from)
             return
         key = (model.model, version.effective)
         if key in self.tables.proposed:

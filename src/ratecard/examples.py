@@ -94,10 +94,10 @@ def faults_of(examples: Iterable[Worked]) -> list[Fault]:
 def _fault(worked: Worked) -> Fault:
     file, _, line = (worked.example.place or ":0").rpartition(":")
     if worked.total is not None:
-        says = f"the rates give {text(worked.total)}:{worked.reason}"
+        outcome = f"the rates give {text(worked.total)}:{worked.reason}"
     elif getattr(worked.example, "usage", None) == {}:
-        says = f"but its usage is empty. Write what a request counts: {worked.reason}"
+        outcome = f"but its usage is empty. Write what a request counts: {worked.reason}"
     else:
-        says = f"but it is refused: {worked.reason}"
-    words = f"{worked.model}: the example says {text(worked.example.total)}, {says}"
+        outcome = f"but it is refused: {worked.reason}"
+    words = f"{worked.model}: the example says {text(worked.example.total)}, {outcome}"
     return Fault(file, int(line), (worked.model, "examples", worked.number), words)

@@ -155,9 +155,9 @@ class _Applying:
     def __init__(self, version: Version, charge: Charge, meters: Meters) -> None:
         self._version, self._charge, self._meters = version, charge, meters
         self._values = version.conditions
-        sold_not = version.not_sold or () if isinstance(version, MeteredVersion) else ()
+        unsold = version.not_sold or () if isinstance(version, MeteredVersion) else ()
         # A value may be sold only together with a value of these conditions that is not the default.
-        self._in_not_sold = dict.fromkeys(name for combination in sold_not for name in combination)
+        self._in_not_sold = dict.fromkeys(name for combination in unsold for name in combination)
         self._longest = version.context_tokens if isinstance(version, TextVersion) else None
         self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(version, charge)]
         self.rates = {index for moment in self._moments for index in self._taken(moment, {})}
@@ -198,12 +198,12 @@ class _Applying:
 
     def _is_chosen(self, rate: WrittenRate, others: Sequence[WrittenRate], conditions: Mapping[str, str]) -> bool:
         """Return True if some request under conditions takes this rate of tokens, and no better one of its tier."""
-        better = [other for other in others if other is not rate and more_specific(other, rate)]
-        names = dict.fromkeys(name for other in better for name in other.conditions if name not in conditions)
+        overriding = [other for other in others if other is not rate and more_specific(other, rate)]
+        names = dict.fromkeys(name for other in overriding for name in other.conditions if name not in conditions)
         names |= {name: None for name in self._in_not_sold if name not in conditions}
         for stated in self._combinations(names):
             full = in_full(self._values, {**stated, **conditions}, self._meters)
-            if self._sold(full) and not any(other.conditions.items() <= full.items() for other in better):
+            if self._sold(full) and not any(other.conditions.items() <= full.items() for other in overriding):
                 return True
         return False
 

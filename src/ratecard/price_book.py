@@ -318,7 +318,9 @@ class PriceBook(LimitsOfADay):
         metered = self._metered(text_model, version)
         if metered.version.tokens is None:
             self._wrong_type(text_model, "tokens")
-        surcharges = {search: self._metered(*self.in_effect(of)) for search, of in version.searches.items()}
+        surcharges = {
+            search: self._metered(*self.in_effect(surcharge)) for search, surcharge in version.searches.items()
+        }
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
         if parameters and not self.tables.vocabulary.service_parameters:
             raise QuoteError(INVALID, [(("service_parameters",), "These tables have no service parameters")])
@@ -340,7 +342,7 @@ class PriceBook(LimitsOfADay):
         >>> shape.total({"input": 1000, "output": 10}), shape.rates["input"][0].sku
         (Decimal('0.006300'), 'claude-opus-4-6-llm-input-mtoken')
         """
-        model, none = self._of_nothing(usage, prompt)
+        model, base_lines = self._of_nothing(usage, prompt)
         metered, rates = self._metered(*self.in_effect(model)), dict[str, tuple[LineRate, ...]]()
         buckets: Mapping[str, LineRate] = {}
         if metered.version.tokens:
@@ -349,17 +351,19 @@ class PriceBook(LimitsOfADay):
             if name in buckets:
                 rates[name] = (buckets[name],)
             elif name not in self.tables.meters.buckets:
-                of, _, meter = name.partition(".")
-                one = {of: {**usage.get(of, {}), meter: 1}} if meter else {of: 1}
+                key, _, meter = name.partition(".")
+                one = {key: {**usage.get(key, {}), meter: 1}} if meter else {key: 1}
                 lines = list(self._of_nothing({**usage, **one}, prompt)[1])
-                for line in none:
+                for line in base_lines:
                     if line in lines:
                         lines.remove(line)
                 rates[name] = tuple(line.rate for line in lines if line.unit != MINIMUM)
         # The lines of the list decide, because one line of a contract may be for this model and for its searches.
         sources = {(rate.listed or rate).source for charge in metered.version.charges for rate in charge.rates}
-        charged = [line for line in none if line.unit != MINIMUM]
-        by_model, others = ([line for line in charged if (line.list_source in sources) is its] for its in (True, False))
+        charged = [line for line in base_lines if line.unit != MINIMUM]
+        by_model, others = (
+            [line for line in charged if (line.list_source in sources) is of_model] for of_model in (True, False)
+        )
         return ShapeRates(metered, tuple(by_model), tuple(others), rates)
 
     def _of_nothing(self, usage: Mapping[str, Any], prompt: int) -> tuple[str, tuple[LineItem, ...]]:
@@ -375,8 +379,8 @@ class PriceBook(LimitsOfADay):
             if not prompt:
                 raise
             counts = {PROMPT: prompt, COMPLETION: 0}
-            of = {"tokens": counts} if "tokens" in usage else usage_of_buckets(counts)
-            quote = self.rate({**usage, **of})
+            counted = {"tokens": counts} if "tokens" in usage else usage_of_buckets(counts)
+            quote = self.rate({**usage, **counted})
         charge = self._metered(*self.in_effect(quote.model)).version.tokens
         sources = {(rate.listed or rate).source for rate in charge.rates} if charge else set()
         return quote.model, tuple(line for line in quote.lines if line.list_source not in sources)
@@ -457,10 +461,10 @@ class PriceBook(LimitsOfADay):
         model, version = self.in_effect(name)
         searches: dict[str, tuple[AnyModel, Version]] = {}
         if kind == model.type:
-            searches = {search: self.in_effect(of) for search, of in version.searches.items()}
+            searches = {search: self.in_effect(surcharge) for search, surcharge in version.searches.items()}
         for charged in ((model, version), *searches.values()):
             self.prove(*charged)
-        searches = {search: (of, self._at_hour(charged)) for search, (of, charged) in searches.items()}
+        searches = {search: (surcharge, self._at_hour(charged)) for search, (surcharge, charged) in searches.items()}
         rater = self._compiler.rater(kind, model, self._at_hour(version), searches, self.limits)
         if rater is None:
             self._wrong_type(model, kind)

@@ -95,8 +95,8 @@ class Compiling:
 
         def line(rate: CompiledRate, units: Fraction, note: str) -> LineItem:
             amount = from_fraction(units * Fraction(rate.unit_rate), places)
-            by = LineRate(f"{start}{rate.words}", unit, rate.unit_rate, rate.source, note, listed=rate.listed)
-            return LineItem(by, from_fraction(units, places), amount)
+            line_rate = LineRate(f"{start}{rate.words}", unit, rate.unit_rate, rate.source, note, listed=rate.listed)
+            return LineItem(line_rate, from_fraction(units, places), amount)
 
         return line
 

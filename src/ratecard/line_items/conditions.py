@@ -113,8 +113,11 @@ class RateResolver:
 
     def _must_meet(self, name: str, value: str) -> bool:
         """Return True for a stated value that a rate or a factor must name."""
-        said = self.charge.without_rate or {}
-        return value != self._meters.condition[name].default and said.get(value, said.get(name)) != "default"
+        without_rate = self.charge.without_rate or {}
+        return (
+            value != self._meters.condition[name].default
+            and without_rate.get(value, without_rate.get(name)) != "default"
+        )
 
     def _words(self, used: Stated) -> Iterator[str]:
         """Yield the words of conditions in SKUs: the value, after the name if an earlier condition has that value."""
@@ -353,9 +356,11 @@ def held_under(version: Version, charge: Charge, stated: Stated) -> list[tuple[i
             held.append((index, rank(charge, rate), rate.model_copy(update={"attributes": attributes})))
     domains = domains_of(version, charge)
     return [
-        (index, left)
+        (index, remaining_rate)
         for index, rate_rank, rate in held
-        for left in less(rate, [other for _, other_rank, other in held if other_rank.above(rate_rank)], domains)
+        for remaining_rate in less(
+            rate, [other for _, other_rank, other in held if other_rank.above(rate_rank)], domains
+        )
     ]
 
 
@@ -437,13 +442,13 @@ def _parents(
     meters: Meters = of.value
     of_charge, general, parents = dict(said_of), meters.by_name[TOKEN].without_rate, {}
     for bucket in meters.buckets.keys() - {*priced}:
-        left, shown = dict(meters.buckets[bucket].dimensions), False
-        for name, value in list(left.items()):
-            said = of_charge.get(value, of_charge.get(name))
-            if (said or general.get(value, general.get(name))) == "parent":
-                del left[name]
-                shown = shown or said == "parent"
-                parent = meters.bucket_of.get(frozenset(left.items()))
+        dimensions, shown = dict(meters.buckets[bucket].dimensions), False
+        for name, value in list(dimensions.items()):
+            treatment = of_charge.get(value, of_charge.get(name))
+            if (treatment or general.get(value, general.get(name))) == "parent":
+                del dimensions[name]
+                shown = shown or treatment == "parent"
+                parent = meters.bucket_of.get(frozenset(dimensions.items()))
                 if parent in priced:
                     parents[bucket] = parent, shown
                     break

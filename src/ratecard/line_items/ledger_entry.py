@@ -146,9 +146,9 @@ def check_paid(amount: Decimal, currency: str, rates: Rates | None, paid: Mappin
     for name, part in paid.items():
         if isinstance(part, bool) or not isinstance(part, (Decimal, int)) or not Decimal(part).is_finite() or part < 0:
             raise CurrencyError(f"paid[{name!r}]={part!r} must be a finite Decimal, zero or more")
-    come = total([multiply(part, worth_of(name, currency, rates)) for name, part in paid.items()])
-    if come != amount:
-        raise CurrencyError(f"paid comes to {text(come)} {currency}, and the charge to {text(amount)} {currency}")
+    paid_sum = total([multiply(part, worth_of(name, currency, rates)) for name, part in paid.items()])
+    if paid_sum != amount:
+        raise CurrencyError(f"paid comes to {text(paid_sum)} {currency}, and the charge to {text(amount)} {currency}")
 
 
 def pay_lines(
@@ -160,21 +160,21 @@ def pay_lines(
     from the balance whose turn it is.
     """
     payers = worths(currency, rates)
-    left = [(name, worth, paid[name]) for name, worth in payers.items() if paid.get(name)] or [(currency, ONE, ONE)]
+    balances = [(name, worth, paid[name]) for name, worth in payers.items() if paid.get(name)] or [(currency, ONE, ONE)]
     for number, rest in enumerate(amounts):
         first = True
         while True:
-            name, worth, have = left[0]
-            value = multiply(have, worth)
-            if value < rest and len(left) > 1:
-                if have:
-                    yield _Part(number, name, worth, have, first)
+            name, worth, balance = balances[0]
+            value = multiply(balance, worth)
+            if value < rest and len(balances) > 1:
+                if balance:
+                    yield _Part(number, name, worth, balance, first)
                     first, rest = False, EXACT.subtract(rest, value)
-                del left[0]
+                del balances[0]
                 continue
             part = EXACT.divide(rest, worth)
             yield _Part(number, name, worth, part, first)
-            left[0] = name, worth, EXACT.subtract(have, part)
+            balances[0] = name, worth, EXACT.subtract(balance, part)
             break
 
 
@@ -199,9 +199,9 @@ def pay_back(charged: Sequence[LedgerEntry], before: Decimal, amount: Decimal) -
     """
     for row in reversed(charged):
         value = value_of(minus(row.amount), row)
-        gone = min(value, before)
-        before = EXACT.subtract(before, gone)
-        back = min(EXACT.subtract(value, gone), amount)
-        amount = EXACT.subtract(amount, back)
-        if back:
-            yield row, plain(EXACT.divide(back, row.worth or ONE))
+        refunded = min(value, before)
+        before = EXACT.subtract(before, refunded)
+        refund = min(EXACT.subtract(value, refunded), amount)
+        amount = EXACT.subtract(amount, refund)
+        if refund:
+            yield row, plain(EXACT.divide(refund, row.worth or ONE))

@@ -296,8 +296,8 @@ class Quote(_Value, frozen=True, gc=False):
         for part in pay_lines([amount for *_, amount in rows], self.currency, self.rates, paid):
             sku, rate, unit, _ = rows[part.line]
             units, amount = plain(unit) if part.first else Decimal(0), plain(minus(part.amount))
-            paid_in, worth, by = part.currency, part.worth, self.contract
-            row = LedgerEntry(when, sku, plain(rate), units, amount, paid_in, self.model, details, worth, by)
+            paid_in, worth, contract = part.currency, part.worth, self.contract
+            row = LedgerEntry(when, sku, plain(rate), units, amount, paid_in, self.model, details, worth, contract)
             entries.append(row)
         return tuple(entries)
 

@@ -135,21 +135,21 @@ class TokenTier:
         """
         if bucket not in self._merged or self._merged[bucket] not in self.rates:
             return bucket in self.rates
-        wanted = self._buckets[bucket]
-        return counted is None or all(name in counted for name, other in self._buckets.items() if wanted.within(other))
+        part = self._buckets[bucket]
+        return counted is None or all(name in counted for name, other in self._buckets.items() if part.within(other))
 
     def _excess(
         self, steps: Sequence[_Step], bucket: str, names: Sequence[str], values: Sequence[int]
     ) -> tuple[str, str]:
         """Return the first part of a bucket that makes its parts exceed it, with the message."""
-        left = values[names.index(bucket)]
+        rest = values[names.index(bucket)]
         for step in steps:
             if step.bucket in self._buckets and self._buckets[step.bucket].within(self._buckets[bucket]):
                 counted = step.own(values)
-                if counted > left:
-                    return step.bucket, too_big(left)
-                left -= counted
-        return bucket, too_big(left)
+                if counted > rest:
+                    return step.bucket, too_big(rest)
+                rest -= counted
+        return bucket, too_big(rest)
 
     def _plan(self, names: tuple[str, ...]) -> _Plan:
         form = _form(Identity(self._buckets), tuple(self._merged.items()), names)
@@ -165,7 +165,8 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
     at = {name: index for index, name in enumerate(names)}
     separate_buckets = {name: bucket for name, bucket in counted.items() if name not in merged}
     wholes = {
-        name: [of for of, container in counted.items() if bucket.within(container)] for name, bucket in counted.items()
+        name: [other for other, container in counted.items() if bucket.within(container)]
+        for name, bucket in counted.items()
     }
     signs = own_counts(wholes)
     for name, parent in merged.items():  # a merged bucket: a part of two buckets may be charged with one of them
@@ -340,8 +341,8 @@ class TokenRates:
             return any(not factored.unmet for name, (_, factored) in held if bucket in (name, ""))
 
         at_other_lengths = any(is_sold_above(edge, stated) for edge in self._edges if edge != above)
-        what = f"{bucket} tokens" if bucket else ""
-        return self._resolver.refusal(stated, partial(is_sold_above, above), what, at_other_lengths=at_other_lengths)
+        subject = f"{bucket} tokens" if bucket else ""
+        return self._resolver.refusal(stated, partial(is_sold_above, above), subject, at_other_lengths=at_other_lengths)
 
     def _rate(
         self, bucket: str, written: WrittenRate, factored: FactoredRate, above: int | None = None, note: str = ""

@@ -40,9 +40,9 @@ def _wrong_attributes(version: Accepting, charge: Charge) -> Iterator[Finding]:
                 yield from ((path, words) for words in _wrong_tier(values))
             else:
                 accepted = version.values_of(attribute)
-                has = f"It accepts: {', '.join(accepted)}" if accepted else "It offers no choice of it"
+                hint = f"It accepts: {', '.join(accepted)}" if accepted else "It offers no choice of it"
                 for value in (value for value in values if value not in accepted):
-                    yield path, f"{attribute} '{value}' is not accepted by this version. {has}"
+                    yield path, f"{attribute} '{value}' is not accepted by this version. {hint}"
     edges = tiers(charge.rates)
     if "up_to" in charge.ATTRIBUTES and ANY not in edges:
         words = f"the tiers end at {edges[-1]}. Add a last one" if edges else "no rate names its tier. Write one"

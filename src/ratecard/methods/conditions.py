@@ -70,13 +70,15 @@ def check_without_rate(
     if not said:
         return
     dimensions = meter.dimensions if meter else {}
-    of = f"a dimension or a value of {meter.meter}" if meter else ""
+    of_meter = f"a dimension or a value of {meter.meter}" if meter else ""
     kinds = {
-        "parent": (of, dimensions),
+        "parent": (of_meter, dimensions),
         "default": (_OF_CONDITIONS, {condition.condition: condition.values for condition in conditions}),
     }
-    for name, what in said.items():
-        fitting = [kind for word, kind in kinds.items() if what in (word, "refuse") and (kind[1] or kind[0] == of)]
+    for name, treatment in said.items():
+        fitting = [
+            kind for word, kind in kinds.items() if treatment in (word, "refuse") and (kind[1] or kind[0] == of_meter)
+        ]
         known = [word for _, listed in fitting for key, values in listed.items() for word in (key, *values)]
         if name not in known:
             words = " or ".join(kind for kind, _ in fitting) or "known here: nothing can be said of it"
@@ -147,9 +149,9 @@ def _unclear(
     for index, earlier, combination in overlaps(held.rates, domains_of(version, held)):
         one, other = charge.rates[lines[index]], charge.rates[lines[earlier]]
         if rank(charge, one) != rank(charge, other):
-            of_what = ", ".join((combination or charge.charge, *(f"{name}: {value}" for name, value in stated.items())))
+            subject = ", ".join((combination or charge.charge, *(f"{name}: {value}" for name, value in stated.items())))
             line = other.source.rpartition(":")[2]
-            words = f"this rate and that of line {line} both hold for {of_what}. Write the rate for both"
+            words = f"this rate and that of line {line} both hold for {subject}. Write the rate for both"
             yield ("rates", lines[index]), words
 
 

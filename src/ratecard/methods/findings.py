@@ -15,11 +15,11 @@ def below(at: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def listed_twice(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding for each row of a list that has the name of an earlier row."""
-    before = set[str]()
+    earlier_names = set[str]()
     for index, name in enumerate(names):
-        if name in before:
+        if name in earlier_names:
             yield (rows, index, key), f"{key} '{name}' is listed twice; keep one"
-        before.add(name)
+        earlier_names.add(name)
 
 
 def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) -> Iterator[Finding]:
@@ -35,5 +35,5 @@ def of_all_cases(cases: Iterable[tuple[str, Sequence[Finding]]]) -> Iterator[Fin
     for count, (case, findings) in enumerate(cases, 1):  # noqa: B007 (the last is how many there are)
         for finding in findings:
             cases_of.setdefault(finding, []).append(case)
-    for (path, words), of in cases_of.items():
-        yield path, words if len(of) == count or not of[0] else f"{words} ({of[0]})"
+    for (path, words), cases_with in cases_of.items():
+        yield path, words if len(cases_with) == count or not cases_with[0] else f"{words} ({cases_with[0]})"

@@ -35,16 +35,16 @@ def _wrong_words(attributes: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[st
     for word in attributes.get(HOURS, ()):
         first, _, end = word.partition("..")
         if read_hours(word) is None:
-            same = first == end and read_hours(f"{first}..24:00") is not None
-            wrong = "ends where it begins" if same else "is not a time of the day"
+            is_empty = first == end and read_hours(f"{first}..24:00") is not None
+            wrong = "ends where it begins" if is_empty else "is not a time of the day"
             yield HOURS, f"hours '{word}' {wrong}. Write from and to, like 16:30..00:30; to is the first minute after"
     for word in attributes.get(WEEKDAYS, ()):
         if word not in DAYS:
             yield WEEKDAYS, f"weekdays '{word}' is not known.{meant_or_allowed(word, DAYS)}"
-    several = attributes.get(ZONE, ())
-    if len(several) > 1:
-        yield ZONE, f"names {len(several)} zones. Write a line for each"
-    for word in several:
+    zone_names = attributes.get(ZONE, ())
+    if len(zone_names) > 1:
+        yield ZONE, f"names {len(zone_names)} zones. Write a line for each"
+    for word in zone_names:
         if word not in zones():
             near = did_you_mean(word, sorted(zones()))
             yield ZONE, f"zone '{word}' is not a time zone.{near} Write a name like UTC or Europe/Berlin"
@@ -58,7 +58,7 @@ def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> It
     if any(check_hours(charge)):
         return  # these faults are reported already
     moments = _moments(_windows_of(charge)).items()
-    yield from of_all_cases((when, list(_at(version, charge, held, check))) for held, when in moments)
+    yield from of_all_cases((moment, list(_at(version, charge, held, check))) for held, moment in moments)
 
 
 def rates_at_each_hour(version: Accepting, charge: Charge) -> Iterator[list[tuple[int, Rate]]]:

@@ -46,8 +46,10 @@ class PerImage(CountedCharge, Method):
         count = metered.counter(self)
         if kind == "upscale":
             rate, sku = self.rates[0], f"{model}-{self.unit}-unit"
-            also = any("factor" in charge.ATTRIBUTES for charge in metered.version.charges)
-            return UsageReading(lambda shape: [] if "factor" in shape else [count(1, rate, sku)]) if also else None
+            has_factors = any("factor" in charge.ATTRIBUTES for charge in metered.version.charges)
+            return (
+                UsageReading(lambda shape: [] if "factor" in shape else [count(1, rate, sku)]) if has_factors else None
+            )
         choices = {name: self.values_of(name) for name in self.CHOICES}
         rates = {key: rate for rate in self.rates for key in _keys(rate, choices)}
         choices = {name: self.words_of(name) for name in self.CHOICES}
@@ -65,15 +67,15 @@ class PerImage(CountedCharge, Method):
 
         def chosen(named: Mapping[str, str]) -> tuple[Rate, str, str]:
             """Return the rate of an image, its SKU, and the defaults that decided."""
-            meant = {**defaults, **named}
+            attributes = {**defaults, **named}
             if unstated and "quality" not in named and ("resolution" in named or "quality" not in defaults):
-                meant["quality"] = UNSTATED
-            words = [word for name in self.CHOICES if (word := meant.get(name, UNSTATED)) != UNSTATED]
+                attributes["quality"] = UNSTATED
+            words = [word for name in self.CHOICES if (word := attributes.get(name, UNSTATED)) != UNSTATED]
             fixed = bool(words) or type_ == "edit"
             sku = "-".join((model, "fixed", *words, "1img")) if fixed else f"{model}-{self.unit}-unit"
-            decided = [f"{name} {word} by default" for name, word in meant.items()
+            decided = [f"{name} {word} by default" for name, word in attributes.items()
                        if name not in named and word != UNSTATED and len(choices[name]) > 1]  # fmt: skip
-            return rates[meant.get("resolution"), meant.get("quality")], sku, "; ".join(decided)
+            return rates[attributes.get("resolution"), attributes.get("quality")], sku, "; ".join(decided)
 
         names = [name for name, words in choices.items() if words]
         named = product(*((*choices[name], *([] if name in required else [None])) for name in names))
@@ -107,9 +109,9 @@ class PerImage(CountedCharge, Method):
         """Yield usages of one image, and of several."""
         for usage in usages:
             inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
-            some = (1, chance.randint(2, 4)) if usage["type"] in self.TYPES[:2] else ()
-            yield from ({**usage, "n": n, **inputs} for n in some)
-            yield from () if some else (usage,)
+            counts = (1, chance.randint(2, 4)) if usage["type"] in self.TYPES[:2] else ()
+            yield from ({**usage, "n": count, **inputs} for count in counts)
+            yield from () if counts else (usage,)
 
 
 class PerInputImage(CountedCharge, Method):

@@ -31,14 +31,14 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
     of_unit = part_of(per)
 
     def line(count: _Count, rate: Rate, sku: str, times: int = 1, note: str = "") -> LineItem:
-        count, why = charge.charged(count)
+        count, reason = charge.charged(count)
         if times != 1:
-            count, why = multiply(count, times), why and f"{why}; times {times}"
+            count, reason = multiply(count, times), reason and f"{reason}; times {times}"
         sku, factors, notes = rate.on_line(sku)
-        note = "; ".join(filter(None, (*notes, note, why)))
+        note = "; ".join(filter(None, (*notes, note, reason)))
         unit, unit_rate = charge.unit, charge.unit_rate(rate)
-        by = LineRate(sku, unit, unit_rate, rate.source, note, of_unit, line_places, factors, rate.listed)
-        return LineItem(by, count, by.price(count))
+        line_rate = LineRate(sku, unit, unit_rate, rate.source, note, of_unit, line_places, factors, rate.listed)
+        return LineItem(line_rate, count, line_rate.price(count))
 
     return line
 
@@ -123,8 +123,10 @@ class Metered:
         """Return the version as quotes name it, for requests of a type (by default the model's own); it is kept."""
         if type_ not in self._priced:
             model, kind = self.model, type_ or self.model.type
-            effective, by = self.version.effective, self.contract
-            version = PricedVersion(model.model, kind, model.currency, effective, self.digest, self.rates, contract=by)
+            effective, contract = self.version.effective, self.contract
+            version = PricedVersion(
+                model.model, kind, model.currency, effective, self.digest, self.rates, contract=contract
+            )
             self._priced[type_] = version
         return self._priced[type_]
 

@@ -66,5 +66,5 @@ class _Whole:
 
     def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:
         """Return a complete usage; for a charge `beside` others, it includes a usage that these others charge."""
-        made = {**self._named, **(self._own if beside else {}), **sample}
-        return made | ({"counts": {**self._counts, **made.get("counts", {})}} if self._counts else {})
+        complete = {**self._named, **(self._own if beside else {}), **sample}
+        return complete | ({"counts": {**self._counts, **complete.get("counts", {})}} if self._counts else {})

@@ -45,9 +45,9 @@ class TokensByBucket(Tokens, Method):
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Check that each rate names buckets, conditions and a tier; if two can hold, one must be more specific."""
-        before = list(_check_lines(self, meters))
-        yield from before
-        if before:
+        findings = list(_check_lines(self, meters))
+        yield from findings
+        if findings:
             return
         written = list(written_rates(self))
         lines = {id(rate): index for index, rate in enumerate(self.rates)}
@@ -185,7 +185,7 @@ def _check_parts(
     if not any(rate.conditions for rate in written):
         return
     resolver, priced = RateResolver(charge, meters, version.factors), dict.fromkeys(rate.bucket for rate in written)
-    said, wrong = charge.without_rate, set[int]()
+    without_rate, wrong = charge.without_rate, set[int]()
     of_bucket = {name: [rate for rate in written if rate.bucket == name] for name in priced}
     if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
         return  # these faults are reported already
@@ -199,7 +199,9 @@ def _check_parts(
                 continue
             held = chosen(of_bucket[part], part, rate.edge.above, full)
             unmet = resolver.factored(held.rate, held.conditions, full).unmet if held else ()
-            name = next((name for name in unmet if said.get(stated[name], said.get(name)) != "refuse"), None)
+            name = next(
+                (name for name in unmet if without_rate.get(stated[name], without_rate.get(name)) != "refuse"), None
+            )
             if held and name and lines[id(held.rate)] not in wrong:
                 wrong.add(lines[id(held.rate)])
                 words = f"no rate for {part} tokens, {_tier_words(rate.edge.sku)}{_shown(stated)}: line"

@@ -63,8 +63,8 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
 def _without_no_tokens(usage: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a usage without its `tokens` if all are 0, because a model without a price of tokens refuses them."""
     counts = mapping_of(usage["tokens"])
-    none = counts is not None and not any(counts.values())
-    return {name: value for name, value in usage.items() if name != "tokens"} if none else usage
+    counts_nothing = counts is not None and not any(counts.values())
+    return {name: value for name, value in usage.items() if name != "tokens"} if counts_nothing else usage
 
 
 def lines_under(metered: Metered, kind: str) -> Lines:
@@ -86,7 +86,7 @@ def _lines(readings: Sequence[UsageReading]) -> Lines:
     if len(readings) == 1:
         return readings[0].lines
     calculators = [reading.lines for reading in readings]
-    return lambda shape: [line for of in calculators for line in of(shape)]
+    return lambda shape: [line for calculator in calculators for line in calculator(shape)]
 
 
 def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_CONDITIONS) -> list[UsageReading]:
@@ -120,7 +120,7 @@ def together(
     meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
     settles = [reading.settle for reading in readings if reading.settle]
     sold, counted = metered.version.conditions, metered.meters.counted
-    accepted = {name: said for name, said in (conditions or {}).items() if name in sold or name not in fields}
+    accepted = {name: spellings for name, spellings in (conditions or {}).items() if name in sold or name not in fields}
 
     def settle(usage: Mapping[str, Any], shape: RequestShape, problems: Problems) -> None:
         for rule in settles:

@@ -76,7 +76,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     completion = max((rate.rate.price(longest) for of_completion, rate in rates if of_completion), default=Decimal(0))
     try:
         counted = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
-        beside = total([line_of[name](counts[name]).amount for name in further if name in counts])
+        surcharge_total = total([line_of[name](counts[name]).amount for name in further if name in counts])
         searches = list(_search_amounts(most, switches, line_of))
     except NotSoldError as refusal:
         raise QuoteError(INVALID, _unstated(refusal.problems)) from None
@@ -85,8 +85,8 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
     rounding = multiply(inexact, step(metered.version.places_of_lines)) if inexact else Decimal(0)
     return Estimate(
-        total([max(add(EXACT.subtract(min(prompts), rounding), counted), least), beside, min(searches)]),
-        total([max(total([max(prompts), completion, rounding, counted]), least), beside, max(searches)]),
+        total([max(add(EXACT.subtract(min(prompts), rounding), counted), least), surcharge_total, min(searches)]),
+        total([max(total([max(prompts), completion, rounding, counted]), least), surcharge_total, max(searches)]),
         metered.model.currency,
         parameters.without_effect(surcharges),
         metered.rates,
@@ -115,14 +115,14 @@ def _most_searches(
             problems += [((field,), message) for message in messages]
             if messages:
                 continue
-        on = switch in _SWITCHED_ON
+        is_on = switch in _SWITCHED_ON
         if kind not in supported and count and switch is None:
             problems.append(((field,), f"This model does not support {kind.replace('_', ' ')}"))
         elif count is not None:
             yield field, int(count)
-        elif on and known[field] is None:
+        elif is_on and known[field] is None:
             problems.append(((field,), "Required: the limits do not say the most of one request"))
-        elif on:
+        elif is_on:
             yield field, known[field]
 
 

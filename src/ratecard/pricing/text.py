@@ -97,17 +97,17 @@ def price_text(
 
     def rate(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
         # Most usages have only tokens, or tokens and conditions. Any other usage is read with care.
-        of = layouts[(*usage,)]
-        if of is None or suffix:
+        usage_layout = layouts[(*usage,)]
+        if usage_layout is None or suffix:
             return rate_with_care(usage, suffix)
-        conditions, tiers_under, metadata = of
+        conditions, tiers_under, metadata = usage_layout
         usage_object = usage["usage"]
         counts = read(usage_object) if usage_object.__class__ is dict else None
         if counts is None or (metadata and usage["metadata"].__class__ is not dict):
             return rate_with_care(usage, suffix)
         names, values, searched, ignored = counts
         try:
-            tiers = tiers_under.get(conditions(usage)) or tiers_of(usage, of)
+            tiers = tiers_under.get(conditions(usage)) or tiers_of(usage, usage_layout)
         except TypeError:  # a value is unhashable
             return rate_with_care(usage, suffix)
         lines_and_sum = tiers and tier_of(tiers, values[0]).lines[names](*values)

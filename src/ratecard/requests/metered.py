@@ -31,10 +31,10 @@ def unrecognized(
     if given.keys() <= known:
         return []
     names = field_names(name for name in given if name not in known)
-    said = [name for name in known if name not in unsaid]
-    near = dict.fromkeys(word for name in names for word in suggestions(name, said, most=1))
-    meant = _quoted(near) if near else f"one of {_quoted([name for name in said if name not in COMMON[:2]])}"
-    return [(at, f"Unrecognized key(s) in object: {_quoted(names)}. Did you mean {meant}?")]
+    suggested = [name for name in known if name not in unsaid]
+    near = dict.fromkeys(word for name in names for word in suggestions(name, suggested, most=1))
+    suggestion = _quoted(near) if near else f"one of {_quoted([name for name in suggested if name not in COMMON[:2]])}"
+    return [(at, f"Unrecognized key(s) in object: {_quoted(names)}. Did you mean {suggestion}?")]
 
 
 def usage_problems(usage: Mapping[Any, Any], known: KeysView[str], unsaid: Collection[str] = ()) -> Problems:

@@ -73,10 +73,10 @@ def plain_name(tables: Tables, name: str) -> str:
     if name in tables.models or name in tables.aliases or not tables.vocabulary.service_parameters:
         return name
     plain, suffix = split_name(name)
-    before = name.partition(":")[0]
+    base_name = name.partition(":")[0]
     # A parameter without a value is split off too, so that the error can name it.
-    if not suffix and before in tables.models and tables.named(name) is None:
-        return before
+    if not suffix and base_name in tables.models and tables.named(name) is None:
+        return base_name
     return plain
 
 

@@ -214,11 +214,11 @@ def _one_prompt(found: Found) -> Problems:
         others: Iterable[str] = ("read", "written")
     elif "prompt" in counts:
         problems: Problems = []
-        for name, same in (("input", "prompt"), ("top read", "read"), ("top written", "written")):
+        for name, synonym in (("input", "prompt"), ("top read", "read"), ("top written", "written")):
             if name in counts:
-                found.at.setdefault(same, found.at[name])
-                if counts.setdefault(same, counts[name]) != counts[name]:
-                    problems.append((found.at[name], disagrees(counts[same])))
+                found.at.setdefault(synonym, found.at[name])
+                if counts.setdefault(synonym, counts[name]) != counts[name]:
+                    problems.append((found.at[name], disagrees(counts[synonym])))
         if problems:
             return problems
         others = ("input", *tops)
@@ -288,7 +288,9 @@ class CarefulReader:
             if fields is None:
                 self.refuse((*way, index), wrong_type("object", entry))
                 continue
-            kind, number = (next((name for name in of if fields.get(name) is not None), "") for of in (kinds, numbers))
+            kind, number = (
+                next((name for name in names if fields.get(name) is not None), "") for names in (kinds, numbers)
+            )
             path = (*way, word_of(fields.get(kind)))
             if path in counted:
                 self.refuse((*way, index), f"{field_name(path[-1])} is counted twice in this list")
@@ -316,14 +318,14 @@ class CarefulReader:
             if fields is None:
                 self._read_other((*self._breakdown, index), index, entry, False)
                 continue
-            before, self.counts = len(self._problems), {}
+            problem_count, self.counts = len(self._problems), {}
             self.at = (*self._usage, *self._breakdown, index)
             self.sort_out(fields)
             agreed_counts = agreed(self._dialect, self.counts, self.at, self._problems)
             if self._dialect.names_say_counts:  # a response may have names of another dialect here
                 self.read_others()
             self.at, self._others = self._usage, []
-            sound = sound and len(self._problems) == before
+            sound = sound and len(self._problems) == problem_count
             self.together.update({name: int(count) for name, count in agreed_counts.counts.items()})
             if not self._within_limits():
                 break
@@ -334,9 +336,11 @@ class CarefulReader:
     def check_iterations(self, counts: CountOf) -> None:
         """Refuse a breakdown that counts more than its usage."""
         for counter in self._dialect.counters:
-            together, count = self.together[counter.name], counts.get(counter.name, 0)
-            if together > count:
-                words = f"The entries have {together} {'.'.join(counter.paths[0])} together, and the usage has {count}"
+            entries_sum, count = self.together[counter.name], counts.get(counter.name, 0)
+            if entries_sum > count:
+                words = (
+                    f"The entries have {entries_sum} {'.'.join(counter.paths[0])} together, and the usage has {count}"
+                )
                 self.refuse(self._breakdown, words)
                 break
 
@@ -441,8 +445,8 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
     for counter in dialect.counters:
         if counter.name in given:
             # If a usage counts the prompt, that already includes the counts beside the input.
-            beside = "" if counter.beside == PROMPT and "prompt" in given else counter.beside
-            for bucket in filter(None, (counter.bucket, beside)):
+            outer_bucket = "" if counter.beside == PROMPT and "prompt" in given else counter.beside
+            for bucket in filter(None, (counter.bucket, outer_bucket)):
                 buckets[bucket] = (*buckets.get(bucket, ()), counter.name)
     checks = [
         CountCheck(
@@ -461,8 +465,8 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
     for pairs, words, exclusive in ((dialect.only_with, _UNCLEAR, False), (dialect.never_with, _TWO_WAYS, True)):
         for name, others in pairs.items():
             if name in given and any(other in given for other in others) is exclusive:
-                said = words.format(" or ".join(paths[other] for other in others))
-                checks.append(CountCheck(name, others if exclusive else (), words=said, apart=exclusive))
+                message = words.format(" or ".join(paths[other] for other in others))
+                checks.append(CountCheck(name, others if exclusive else (), words=message, apart=exclusive))
     return UsagePlan(buckets, tuple(checks))
 
 

@@ -162,8 +162,10 @@ class _Response:
             self._check_all_steps(part, reading.counts)
             self._add(reading.counts, turn)
         elif pieces:
-            said = {name: value_in(part, way) for name, way in (("resolution", ("size",)), ("quality", ("quality",)))}
-            self._other = {"n": len(pieces)} | {name: word for name, word in said.items() if word is not None}
+            choices = {
+                name: value_in(part, way) for name, way in (("resolution", ("size",)), ("quality", ("quality",)))
+            }
+            self._other = {"n": len(pieces)} | {name: word for name, word in choices.items() if word is not None}
 
     def _pieces_of(self, part: Any) -> list[Any] | tuple[Any, ...]:
         """Return the images of a response; empty if it lists something else."""
@@ -176,17 +178,17 @@ class _Response:
     def _list(self, part: Any) -> None:
         """Keep the items that a part lists. The same place in a later part is the same item, except in another turn."""
         dialect = self._dialect
-        before = (self._stream.place,) if self._stream and says(part, dialect.turns) else ()
+        prefix = (self._stream.place,) if self._stream and says(part, dialect.turns) else ()
         for way, meter in dialect.listed.items():
             for path, value in values_in(part, way):
                 # A part of a stream states the index of its item in the list.
                 index = value_in(value, ("index",))
                 place = (*path[:-1], index) if isinstance(index, int) else path
-                self._listed |= {} if value is None else {".".join(map(str, (*before, *place))): meter}
+                self._listed |= {} if value is None else {".".join(map(str, (*prefix, *place))): meter}
         at, output = first_of(part, _OUTPUT) if dialect.listed_calls else ((), ())
         for index, entry in enumerate(output if isinstance(output, (list, tuple)) else ()):
             if call := dialect.listed_calls.get(word_of(value_in(entry, ("type",)))):
-                self._listed[".".join(map(str, (*before, *at, index)))] = call
+                self._listed[".".join(map(str, (*prefix, *at, index)))] = call
 
     def _add(self, counts: CountAt, turn: bool) -> None:
         """Combine the counts of one part with the counts of earlier parts, as the dialect does."""
@@ -197,8 +199,8 @@ class _Response:
                 self._counts |= {way: count + self._counts.get(way, 0) for way, count in counts.items()}
             case _:
                 # Within a stream, the total (the output, if there is no total) never becomes less.
-                again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
-                way = again.get("total") or again.get("completion")
+                ways_again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
+                way = ways_again.get("total") or ways_again.get("completion")
                 if self._stream and way:
                     self._stream.in_order(self._counts[way], counts[way])
                 self._counts = counts or self._counts
@@ -213,17 +215,19 @@ class _Response:
         by_name = {self._dialect.counter_at[way].name: way for way in self._counts}
         for total, names in self._dialect.sums.items():
             ways = [by_name[name] for name in names if name in by_name]
-            said = [way for way in ways if self._counts[way]]
-            again = counts.get(by_name.get(total, ()))
-            if again is not None and len(said) <= 1 and counts.keys().isdisjoint(ways):
-                kept = {way: count for way, count in kept.items() if way not in ways} | dict.fromkeys(said, again)
+            nonzero_ways = [way for way in ways if self._counts[way]]
+            new_count = counts.get(by_name.get(total, ()))
+            if new_count is not None and len(nonzero_ways) <= 1 and counts.keys().isdisjoint(ways):
+                kept = {way: count for way, count in kept.items() if way not in ways} | dict.fromkeys(
+                    nonzero_ways, new_count
+                )
         return kept
 
     def _made_apart(self, part: Any) -> None:
         """Refuse further requests that the counts do not include, unless all of their own counts are zero."""
         for way in self._dialect.apart:
-            made = value_in(part, way)
-            for index, entry in enumerate(made) if isinstance(made, (list, tuple)) else ((None, made),):
+            requests = value_in(part, way)
+            for index, entry in enumerate(requests) if isinstance(requests, (list, tuple)) else ((None, requests),):
                 kind, fields = value_in(entry, ("type",)), mapping_of(entry) or {}
                 if kind != "message" and any(decimal(count) for count in fields.values()):
                     words = "This is not in the counts of the usage: read it by itself, with its own model"
@@ -294,6 +298,6 @@ class _Response:
         counts = self._calls | counts | (stated.pop("counts", None) or {})
         # Counted items are not listed again.
         listed = {path: meter for path, meter in self._listed.items() if meter not in counts} | note
-        further = {name: said for name, said in (("counts", counts), (LISTED, listed)) if said}
-        of = EmbeddingUsage if self._is_embedding else TextUsage
-        return of(model=name, tokens=_with_common_parts(tokens), **further, **stated)
+        further = {name: value for name, value in (("counts", counts), (LISTED, listed)) if value}
+        usage_class = EmbeddingUsage if self._is_embedding else TextUsage
+        return usage_class(model=name, tokens=_with_common_parts(tokens), **further, **stated)

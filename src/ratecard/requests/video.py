@@ -79,14 +79,17 @@ def fields_of(version: VideoVersion, api_wide: Mapping[str, Field]) -> dict[str,
     """Return the checks of fields for one version: its own values where it lists any, else the API-wide ones."""
     accepts, fields = version.accepts, dict(api_wide)
     if accepts.duration:
-        also = {_EITHER_AUTO[word]: word for word in accepts.duration if word in _EITHER_AUTO}
-        fields["duration"] = Choice(accepts.duration, {k: v for k, v in also.items() if k not in accepts.duration})
+        spellings = {_EITHER_AUTO[word]: word for word in accepts.duration if word in _EITHER_AUTO}
+        fields["duration"] = Choice(
+            accepts.duration,
+            {spelling: word for spelling, word in spellings.items() if spelling not in accepts.duration},
+        )
     if accepts.resolution:
         fields["resolution"] = Choice(accepts.resolution, accepts.resolution_aliases, fold=True)
     elif accepts.upscale_factor:
         fields["resolution"] = Unwanted(NO_RESOLUTION)
     fields |= {key: Choice(words) for key in ("aspect_ratio", "enhancement_model") if (words := getattr(accepts, key))}
-    fields |= {name: Literals(few) for name in LISTED_NUMBERS if (few := getattr(accepts, name))}
+    fields |= {name: Literals(numbers) for name in LISTED_NUMBERS if (numbers := getattr(accepts, name))}
     if accepts.target_fps:
         fields["target_fps"] = WholeNumber(accepts.target_fps.min, accepts.target_fps.max)
     if accepts.reference_video_total_duration:
@@ -144,17 +147,17 @@ def _source_rule(version: VideoVersion) -> Rule:
         sent = shape.pop("video_url", None)
         stated = SECONDS.get(shape.pop("duration", ""))
         seconds = source.seconds if source and source.seconds else stated
-        there = sent or source
+        video = sent or source
         no_rate = not (source and source.fps) and (needs_size or (needs_rate and not shape.get("target_fps")))
         if seconds is None:
             problems.append((url, NO_DURATION if sent else REQUIRED))
         elif longest is not None and seconds > longest:
             problems.append((url, NotOffered(f"The video may have at most {longest} seconds")))
         elif needs_size and not (source and source.width and source.height):
-            problems.append((url, NO_SIZE if there else REQUIRED))
-        elif no_rate and there:
+            problems.append((url, NO_SIZE if video else REQUIRED))
+        elif no_rate and video:
             problems.append((url, NO_FRAME_RATE))
-        if no_rate and needs_rate and not there:
+        if no_rate and needs_rate and not video:
             problems.append((("target_fps",), REQUIRED))
         shape["seconds"], shape["source"] = seconds, source
         return problems
