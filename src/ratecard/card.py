@@ -71,7 +71,7 @@ class RateCard:
 
     @property
     def digest(self) -> str:
-        """Return 16 hexadecimal digits of what the tables mean, whatever their order, comments and line numbers."""
+        """Return 16 hexadecimal digits for the meaning of the tables; order, comments and line numbers do not count."""
         return self.tables.digest
 
     @cached_property
@@ -87,7 +87,7 @@ class RateCard:
         """Lay the candidate of a file over this card and return the new card; this one does not change.
 
         Candidates can be stacked. Raises `TableError` with every fault of the candidate, including changes that match
-        or change nothing.
+        nothing or have no effect.
         """
         from ratecard.candidates.file import read_candidate  # imported here, because no quote needs it
 
@@ -154,7 +154,7 @@ class RateCard:
     def changes_between(
         self, first: datetime, end: datetime, *, contract: str | None = None, account: str | None = None
     ) -> list[datetime]:
-        """Return the instants between two others at which a price changes, also by the hours of its rates."""
+        """Return the instants strictly between two others at which a price changes, also by the hours of its rates."""
         dated = (at for at in self.boundaries(contract=contract, account=account) if first < at < end)
         return sorted({*dated, *changes_between(self.windows, first, end)})
 

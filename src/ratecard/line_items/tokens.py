@@ -51,7 +51,7 @@ class BucketRate(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """The own tokens of a bucket (count `first`, less those at `less`, plus those at `more`), and its rate."""
+    """The own tokens of a bucket (the count at `first`, minus those at `less`, plus those at `more`), and its rate."""
 
     bucket: str
     rate: BucketRate | None
@@ -68,7 +68,7 @@ class _Plan(NamedTuple):
     """The plan by which usages that count the same buckets are charged.
 
     `overlaps` are pairs of counts, one of which must be 0, because the tokens that both include are not counted.
-    `within` are pairs of a count that is charged with another and this other count; None if that is not counted.
+    `within` are pairs of a count and the count with which it is charged, or None if the latter is not counted.
     """
 
     steps: tuple[_Step, ...]

@@ -112,7 +112,7 @@ class UpscaleRate(VideoCharge, Method):
         return {self.frame_rate.from_: self.frame_rate.factor}
 
     def calculator(self, compiling: Compiling) -> Calculator:
-        """Compile the price of the seconds; an unknown height takes the dearest tier, an unknown rate a factor above 1.
+        """Compile the price of the seconds; an unknown height or frame rate takes the dearest tier or factor.
 
         The output is `upscale_factor` times as high as the source. The rate is multiplied if the frame rate (the
         requested one, else the source's) is at least that of `frame_rate`.

@@ -42,9 +42,10 @@ class EstimateRequest(NamedTuple):
 
 
 def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: EstimateRequest) -> Estimate:
-    """Estimate the least (cheapest bucket, no completion, no search) and the most (dearest bucket, everything).
+    """Estimate the least and the most that a request can cost.
 
-    The counts of the request by meter are part of the least and of the most.
+    The least has the cheapest bucket, no completion and no search; the most has the dearest bucket, the whole
+    completion and every search. Both have the counts of the request by meter.
 
     Raises `QuoteError` if the request limits a search that the model does not support, and if neither the request nor
     `limits` limits a search that is switched on.

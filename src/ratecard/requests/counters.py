@@ -92,7 +92,7 @@ COUNTERS = (
     Counter("written for 1 hour", (("cache_creation", "ephemeral_1h_input_tokens"),), "written", "cache_write_1h"),
 )
 COUNTER = {counter.name: counter for counter in COUNTERS}
-# The count of each bucket, which is the first one above.
+# The count of each bucket: the first of the counters above that have the bucket.
 _COUNT_OF = {counter.bucket: counter for counter in reversed(COUNTERS) if counter.bucket}
 
 
