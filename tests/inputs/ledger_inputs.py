@@ -212,10 +212,12 @@ LEDGER_INPUTS = [
     InputCase("what was spent in USD, said twice", "python", within(spent={"USD": Decimal(99), "usd": Decimal(0)}),
               "refused: spent has 'usd' twice; keep one"),
     *(InputCase(f"{spent} that was spent", "python", within(spent=spent),
-                f"refused: spent={spent!r} must be a finite Decimal, zero or more")
-      for spent in (0.5, "0.5", True, Decimal("NaN"), Decimal(-1))),
+                f"refused: spent={spent!r} must be a {allowed}")
+      for allowed, amounts in (("Decimal or an int; a float has lost its digits already", (0.5, "0.5", True)),
+                               ("finite number, zero or more", (Decimal("NaN"), Decimal(-1))))
+      for spent in amounts),
     InputCase("nothing known of what was spent in USD", "python", within(spent={"usd": None}),
-              "refused: spent['usd']=None must be a finite Decimal, zero or more"),
+              "refused: spent['usd']=None must be a Decimal or an int; a float has lost its digits already"),
     *(InputCase(f"{field} in capitals in a key record", "python", within_record({field: {"USD": "1", "vcu": None}}),
                 f"refused: {field} has 'USD'. Allowed: usd, diem, vcu")
       for field in ("consumptionLimits", "currentPeriodUsage")),

@@ -23,13 +23,13 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_pyt
 from ratecard.base.errors import CurrencyError
 from ratecard.base.json_text import JsonError, read_json, spaced
 from ratecard.base.messages import echo
-from ratecard.base.money import EXACT, add, text
+from ratecard.base.money import EXACT, add, text, zero_or_more
 from ratecard.base.suggestions import suggestions
 from ratecard.line_items.ledger_entry import check_paid, worth_of
 from ratecard.line_items.quote import Estimate, Quote
 
-# Key records have no limit for this balance.
-_UNLIMITED = "BUNDLED_CREDITS"
+# Key records neither limit nor count this balance.
+UNLIMITED = "BUNDLED_CREDITS"
 _LOST = "a float has lost its digits already. Give a Decimal, an int or text"
 
 
@@ -315,7 +315,7 @@ def within_limits(
         raise CurrencyError("currency and paid are both given. Leave out currency")
     if paid is not None:
         check_paid(charge, quote.currency, quote.rates, paid)
-        amounts = {name.lower(): part for name, part in paid.items() if part and name != _UNLIMITED}
+        amounts = {name.lower(): part for name, part in paid.items() if part and name != UNLIMITED}
     else:
         payer = quote.currency if currency is None else str(currency).upper()
         _limit_of(key, payer.lower())
@@ -342,7 +342,7 @@ def _spent(
     if not isinstance(spent, Mapping):
         if len(parts) > 1:
             raise CurrencyError(f"spent={spent!r} of a charge that {', '.join(parts)} pay. Give it by currency")
-        return dict.fromkeys(parts, _exact("spent", spent))
+        return dict.fromkeys(parts, zero_or_more("spent", spent, CurrencyError))
     amounts: dict[str, Decimal] = {}
     for name, amount in spent.items():
         currency = str(name).lower()
@@ -350,14 +350,8 @@ def _spent(
             raise CurrencyError(f"spent has {name!r}. Allowed: {', '.join(Amounts.model_fields)}")
         if currency in amounts:
             raise CurrencyError(f"spent has {name!r} twice; keep one")
-        amounts[currency] = _exact(f"spent[{name!r}]", amount)
+        amounts[currency] = zero_or_more(f"spent[{name!r}]", amount, CurrencyError)
     return dict.fromkeys(Amounts.model_fields, Decimal(0)) | amounts
-
-
-def _exact(name: str, given: object) -> Decimal:
-    if isinstance(given, bool) or not isinstance(given, (Decimal, int)) or not Decimal(given).is_finite() or given < 0:
-        raise CurrencyError(f"{name}={given!r} must be a finite Decimal, zero or more")
-    return Decimal(given)
 
 
 def _check_currencies(field: str, record: object) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from ratecard.base.errors import RateCardError
-from ratecard.base.money import EXACT, USD, multiply, text
+from ratecard.base.money import EXACT, USD, multiply, text, zero_or_more
 from ratecard.base.suggestions import did_you_mean
 from ratecard.line_items.ledger_entry import worths
 from ratecard.line_items.quote import Quote
@@ -41,7 +41,7 @@ def settle(
         due, currency, rates = amount.total, amount.currency, rates or amount.rates
     else:
         due, currency, rates = amount, USD, rates or shipped_limits().rates
-    rest, payers = _number("amount", due), worths(currency, rates)
+    rest, payers = zero_or_more("amount", due), worths(currency, rates)
     balance_of: dict[str, Decimal] = {}
     for name, balance in balances.items():
         payer = str(name).upper()
@@ -49,7 +49,7 @@ def settle(
             raise ValueError(f"balances has {name!r}. Allowed: {', '.join(payers)}")
         if payer in balance_of:
             raise ValueError(f"balances has {name!r} twice; keep one")
-        balance_of[payer] = _number(f"balances[{name!r}]", balance)
+        balance_of[payer] = zero_or_more(f"balances[{name!r}]", balance)
     payments = {}
     for payer, worth in payers.items():
         balance = balance_of.get(payer, Decimal(0))
@@ -78,7 +78,7 @@ def check_top_up(amount: Decimal, currency: str, top_up: TopUp | None) -> Decima
     Traceback (most recent call last):
     ratecard.accounts.settlement.TopUpError: a top-up of 4.99 USDC is below the least, 5 USD
     """
-    paid = _number("amount", amount)
+    paid = zero_or_more("amount", amount)
     if top_up is None:
         raise TopUpError(f"a top-up in {currency!r} is not accepted. The tables have no top_up in limits.yaml")
     if currency not in top_up.paid_in:
@@ -99,14 +99,5 @@ def daily_allowance(staked: Decimal, diem: Diem | None) -> Decimal:
     >>> daily_allowance(Decimal("2.5"), Diem(usd_per_day=Decimal(1), least_staked=Decimal("0.1")))
     Decimal('2.5')
     """
-    stake = _number("staked", staked)
+    stake = zero_or_more("staked", staked)
     return multiply(stake, diem.usd_per_day) if diem and stake >= diem.least_staked else Decimal(0)
-
-
-def _number(name: str, given: Decimal | int) -> Decimal:
-    if isinstance(given, bool) or not isinstance(given, (Decimal, int)):
-        raise ValueError(f"{name}={given!r} must be a Decimal or an int; a float has lost its digits already")
-    number = Decimal(given)
-    if not number.is_finite() or number < 0:
-        raise ValueError(f"{name}={given!r} must be a finite number, zero or more")
-    return number

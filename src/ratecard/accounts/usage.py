@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from ratecard.accounts.keys import Amounts
+from ratecard.accounts.keys import UNLIMITED, Amounts
 from ratecard.accounts.periods import in_utc, period_start
 from ratecard.base.errors import CurrencyError, InstantError
 from ratecard.base.instants import read_instant
@@ -12,8 +12,6 @@ from ratecard.base.messages import echo
 from ratecard.base.money import EXACT, text
 from ratecard.line_items.ledger_entry import LedgerEntry
 
-# The balance that a key record does not count.
-_UNCOUNTED = "BUNDLED_CREDITS"
 _WEEK = timedelta(days=7)
 
 
@@ -67,9 +65,9 @@ def _spent(entries: Iterable[LedgerEntry]) -> dict[str, Decimal]:
         name = entry.currency.lower()
         if name in spent:
             spent[name] = EXACT.subtract(spent[name], entry.amount)
-        elif entry.currency != _UNCOUNTED:
+        elif entry.currency != UNLIMITED:
             allowed = ", ".join(name.upper() for name in spent)
-            words = f"a key record has no amount in {echo(entry.currency)!r}. Allowed: {allowed}, {_UNCOUNTED}"
+            words = f"a key record has no amount in {echo(entry.currency)!r}. Allowed: {allowed}, {UNLIMITED}"
             raise CurrencyError(f"{entry.sku} of {entry.timestamp}: {words}")
     return {name: max(amount, Decimal(0)) for name, amount in spent.items()}
 

@@ -73,6 +73,20 @@ def places_of(number: Decimal) -> int:
     return len(words) - 1 - words.index(".") if "." in words else 0
 
 
+def zero_or_more(name: str, given: object, error: type[Exception] = ValueError) -> Decimal:
+    """Return an amount that a caller gives, as a `Decimal`. Raises `error` for a float and for a wrong number.
+
+    >>> zero_or_more("amount", 2)
+    Decimal('2')
+    """
+    if isinstance(given, bool) or not isinstance(given, (Decimal, int)):
+        raise error(f"{name}={given!r} must be a Decimal or an int; a float has lost its digits already")
+    number = Decimal(given)
+    if not number.is_finite() or number < 0:
+        raise error(f"{name}={given!r} must be a finite number, zero or more")
+    return number
+
+
 def from_fraction(amount: Fraction, places: int) -> Decimal:
     """Convert a fraction to a decimal with at most `places` places, rounded once, half-up.
 

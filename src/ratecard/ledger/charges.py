@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from ratecard.base.errors import LedgerError, RefundError
 from ratecard.base.messages import echo
-from ratecard.base.money import text
+from ratecard.base.money import text, zero_or_more
 from ratecard.ledger.booking import NewRefund, find_charges, refuse_other_content, write_charges, write_refund
 from ratecard.ledger.clock import Clock
 from ratecard.ledger.database import check_dialect, check_transaction
@@ -255,7 +255,8 @@ def refund(
     if (amount is None) == (corrected is None):
         raise LedgerError("a refund has an amount, or what is corrected: one of the two")
     instant, corrects = check_moment(timestamp), amount is None
-    stated_amount = _number("corrected", corrected) if amount is None else _number("amount", amount)
+    stated = ("corrected", corrected) if amount is None else ("amount", amount)
+    stated_amount = zero_or_more(*stated, LedgerError)
     if not corrects and not stated_amount:
         raise RefundError("amount", "Number must be greater than 0")
     content = {
@@ -269,15 +270,6 @@ def refund(
     with writing_on(writer, (account,)) as connection:
         new, entries = write_refund(connection, new_refund, latest_of(writer, clock))
     return BookedRefund(refund_id, request_id, sku, timestamp_of(instant), entries, new)
-
-
-def _number(name: str, given: object) -> Decimal:
-    if isinstance(given, bool) or not isinstance(given, (Decimal, int)):
-        raise LedgerError(f"{name}={given!r} must be a Decimal or an int; a float has lost its digits already")
-    number = Decimal(given)
-    if not number.is_finite() or number < 0:
-        raise LedgerError(f"{name}={given!r} must be a finite number, zero or more")
-    return number
 
 
 _P = ParamSpec("_P")

@@ -6,7 +6,19 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import CurrencyError
-from ratecard.base.money import EXACT, ISO_4217, USD, in_usd, is_balance, minus, multiply, plain, text, total
+from ratecard.base.money import (
+    EXACT,
+    ISO_4217,
+    USD,
+    in_usd,
+    is_balance,
+    minus,
+    multiply,
+    plain,
+    text,
+    total,
+    zero_or_more,
+)
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.limits import Rates
 
@@ -144,8 +156,7 @@ def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
 def check_paid(amount: Decimal, currency: str, rates: Rates | None, paid: Mapping[str, Decimal]) -> None:
     """Raise `CurrencyError` unless the payments add up to an amount, exactly."""
     for name, part in paid.items():
-        if isinstance(part, bool) or not isinstance(part, (Decimal, int)) or not Decimal(part).is_finite() or part < 0:
-            raise CurrencyError(f"paid[{name!r}]={part!r} must be a finite Decimal, zero or more")
+        zero_or_more(f"paid[{name!r}]", part, CurrencyError)
     paid_sum = total([multiply(part, worth_of(name, currency, rates)) for name, part in paid.items()])
     if paid_sum != amount:
         raise CurrencyError(f"paid comes to {text(paid_sum)} {currency}, and the charge to {text(amount)} {currency}")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from operator import attrgetter
 from pathlib import Path as Folder
-from re import compile as pattern
 from typing import Any
 
 from ratecard.base.errors import Fault, TableError
@@ -32,7 +31,7 @@ from ratecard.price_lists.lines import (
     value_line,
 )
 from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
-from ratecard.review.insertion import Insertion, inserted, new_retirement
+from ratecard.review.insertion import FILE_NAME, Insertion, inserted, new_retirement
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.meters import TOKEN
 from ratecard.tables.scalars import meant_by
@@ -104,10 +103,6 @@ def _by_reason(words: str, left_out: Sequence[LeftOut]) -> Iterable[str]:
         yield f"  {reason.rstrip(':')}: {', '.join(names[:_NAMED])}{further}"
 
 
-# The pattern of a provider's name that is a safe file name on every system.
-_FILE = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
-
-
 def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: date) -> Imported:
     """Write a list into a folder, or add to the folder what has changed in the list since the last import.
 
@@ -150,7 +145,7 @@ def _named(listed: PriceList) -> PriceList:
     models, left_out, used = [], list(listed.left_out), set[str]()
     for model in listed.models:
         name = model.model
-        if not _FILE.fullmatch(model.provider) or _file(model.provider) in (UNITS, METERS):
+        if not FILE_NAME.fullmatch(model.provider) or _file(model.provider) in (UNITS, METERS):
             left_out.append(model.left_out("its provider's name cannot be that of a file"))
         elif name in used:
             left_out.append(model.left_out("the list has another model of this name before it"))

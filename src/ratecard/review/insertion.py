@@ -113,7 +113,7 @@ def new_retirement(at: Positions, path: Path, retired: Retirement) -> Insertion:
 
 
 # A name that is safe for a file on every system.
-_FILE = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
+FILE_NAME = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
 _SCHEMA = b"# yaml-language-server:"
 
 
@@ -142,7 +142,7 @@ class Homes:
 
 def new_file(folder: str, family: str, taken: Collection[str]) -> str:
     """Return the name of the file of a new family in a folder. Raises `ValueError`."""
-    if not _FILE.fullmatch(family):
+    if not FILE_NAME.fullmatch(family):
         raise ValueError(f"family '{family}' cannot be the name of a file. Write small letters, digits, - . and _")
     name = f"{folder}/{family}.yaml" if folder else f"{family}.yaml"
     if name in taken:
