@@ -46,7 +46,8 @@ def selected(
     known, findings = known_names(models, families), list[Finding]()
     excluded = [(names, (*path, "except", number)) for number, names in enumerate(wanted.excluded)]
     for names, at in [(wanted, path), *excluded]:
-        findings += [*_unclear(names, at), *(((*at, part), words) for part, words in names.unknown(known))]
+        findings += [((*at, *key), words) for key, words in names.unclear()]
+        findings += [((*at, part), words) for part, words in names.unknown(known)]
     if findings:
         raise Refusal(*dict.fromkeys(findings))
     has = {name: names_of_model(model, families) for name, model in models.items()}
@@ -68,18 +69,6 @@ def selected(
     if findings:
         raise Refusal(*dict.fromkeys(findings))
     return chosen
-
-
-def _unclear(names: ModelNames, path: Path) -> Iterator[Finding]:
-    if not any(names.named):
-        yield path, "names no models. Write one of: model, family, type"
-    elif names.model and (names.family or names.type):
-        yield path, "names a model, so leave out family and type"
-    elif isinstance(names, Selection) and "excluded" in names.model_fields_set:
-        if names.model:
-            yield (*path, "except"), "except is of a family or type; beside model, leave the name out there instead"
-        elif not names.excluded:
-            yield (*path, "except"), "except is empty. Name a model, family or type in it, or leave it out"
 
 
 def _idle(fitting: Collection[AnyModel], families: Mapping[str, str], names: ModelNames) -> Iterator[str]:

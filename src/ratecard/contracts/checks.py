@@ -177,13 +177,7 @@ class ContractChecks:
 
     def _wrong_names(self, target: OverrideTarget) -> Iterator[str]:
         for names in (target, *target.excluded):
-            if not any(names.named):
-                yield "for names no models. Write one of: model, family, type"
-            elif names.model and (names.family or names.type):
-                yield "names a model, so leave out family and type"
-            yield from (words for _, words in names.unknown(self._known))
-        if target.model and target.excluded:
-            yield "except is of a family or type; beside model, leave the name out there instead"
+            yield from (words for _, words in (*names.unclear(), *names.unknown(self._known)))
 
     def _never_met(self, target: OverrideTarget) -> str:
         key = target.model_dump_json()

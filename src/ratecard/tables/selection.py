@@ -39,6 +39,13 @@ class ModelNames(Frozen):
             if names := getattr(self, part):
                 yield part, names
 
+    def unclear(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield (the key below the selection, message) if it does not say which models it means."""
+        if not any(self.named):
+            yield (), "names no models. Write one of: model, family, type"
+        elif self.model and (self.family or self.type):
+            yield (), "names a model, so leave out family and type"
+
     def fits(self, named: Mapping[str, str | None]) -> bool:
         """Return True if the model whose id, family and type are in `named` is one of these models."""
         return (
@@ -73,6 +80,14 @@ class Selection(ModelNames):
     """Models by their names, without those that `except` names: one set of names, or a list of them."""
 
     excluded: _Excluded = Field(default_factory=tuple, alias="except")
+
+    def unclear(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield (the key below the selection, message) if it does not say which models it means, or leaves out."""
+        yield from super().unclear()
+        if self.model and self.excluded:
+            yield ("except",), "except is of a family or type; beside model, leave the name out there instead"
+        elif not self.excluded and "excluded" in self.model_fields_set:
+            yield ("except",), "except is empty. Name a model, family or type in it, or leave it out"
 
     def fits(self, named: Mapping[str, str | None]) -> bool:
         """Return True if a model is named, and `except` does not leave it out."""
