@@ -27,7 +27,7 @@ OVERRIDES = {
     "- {for: {model: clip, conditions: {audio: true}}, percent: -5%}": "no rate of model clip is for audio: true",
     "- {for: {type: text, except: {model: clip}}, percent: -5%}": "leaves nothing out: no model of type text is of",
     "- {for: {family: clips, except: [{model: clip}, {type: text}]}, percent: -5%}": "is of type text. Leave it out",
-    "- {for: {type: text, except: []}, percent: -5%}": "except is empty. Name a model, family or type in it, or leave it out",
+    "- {for: {type: text, except: []}, percent: -5%}": "except is empty. Name a model",
     "- {for: {type: text, except: {type: text}}, percent: -5%}": "except leaves out every model of type text",
     "- {for: {model: hidden}, closed: true}\n- {for: {model: hidden}, only: true}": "only keeps hidden from everyone",
     "- {for: {type: text}}": "has no price. Write one of: percent, factor, rate, at_most, at_least, only, closed",

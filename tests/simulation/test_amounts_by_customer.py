@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from usage import row
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import total
 from ratecard.review.sides import Side
+from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.result import Simulation
@@ -178,8 +180,36 @@ def test_ranges_divide_the_groups_and_are_in_their_order(simulated: Simulated, m
     compared = simulated("dearer.yaml", *keys, usage=rows).comparison
     groups = compared.roll_up.workspace.connection.view(compared.roll_up.groups)
     names = ", ".join(f"{compared.name(key)} AS {key}" for key in keys)
-    divided = [groups.filter(each).project(names).fetchall() for each in compared.ranges(most)]
+    connection = compared.roll_up.workspace.connection
+    parts = compared.ranges(most)
+    divided = [connection.sql(f"FROM {part}").project(names).fetchall() for part in parts]
     in_order = [row for each in divided for row in sorted(each, key=lambda row: [(key is None, key) for key in row])]
     assert in_order == groups.project(names).order(", ".join(keys)).fetchall()
     assert all(0 < len(each) <= most or len(set(each)) == 1 for each in divided)
     assert len(divided) == 1 or most < 10**6
+
+
+def test_ranges_are_written_and_counted_like_all_groups_at_once(
+    simulated: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As text the same bytes; a roll-up of few groups is written at once, one of millions range by range."""
+    found, keys = simulated("mixed.yaml", "model", "customer", "day"), ("model", "customer", "day")
+    at_once, by_range = tmp_path / "at_once", tmp_path / "by_range"
+    for place in (at_once, by_range):
+        place.mkdir()
+        found.write(*(place / f"groups.{ending}" for ending in ("csv", "json", "parquet")))
+        assert found.size(*keys) == len(found.table(*keys)) > 300
+        monkeypatch.setattr(Comparison, "ranges", partialmethod(Comparison.ranges, 50))
+    for name in ("groups.csv", "groups.json"):
+        assert (by_range / name).read_bytes() == (at_once / name).read_bytes()
+    tables = [parquet.read_table(place / "groups.parquet") for place in (at_once, by_range)]
+    assert tables[0].equals(tables[1])
+
+
+def test_answers_without_the_memory_for_them_say_so(simulated: Simulated) -> None:
+    found = simulated("dearer.yaml", "customer")
+    connection = found.comparison.roll_up.workspace.connection
+    ((used,),) = connection.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+    connection.execute(f"SET memory_limit = '{used // 1000 + 1}KB'")
+    with pytest.raises(SimulationError, match=r"DuckDB needs more memory than the .* that it may use\. Give it more"):
+        found.table("customer")

@@ -22,6 +22,7 @@ from ratecard.simulation.prices.outcome import PricedShape, Vector
 from ratecard.simulation.prices.price_table import NEW, Coverage, SidePrices
 from ratecard.simulation.rows.columns import DAY
 from ratecard.simulation.sql import DuckDbSql
+from ratecard.simulation.workspace import enough_memory
 
 # Every shape has a model, so that rows can be broken down by it even if it is not a key.
 MODEL = "model"
@@ -32,8 +33,6 @@ _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR(100))",
     MONTH: f"substr({_DAY}, 1, 7)",
 }
-# The engine adds up at most this many groups at once.
-_MOST_AT_ONCE = 1_000_000
 # The rows that are read at once where there may be many.
 _BATCH = 1_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
@@ -104,11 +103,12 @@ class Comparison:
         return self.roll_up.workspace.connection
 
     def _asked(self, query: str) -> list[Any]:
-        return self._connection.execute(query).fetchall()
+        with enough_memory():
+            return self._connection.execute(query).fetchall()
 
     def _streamed(self, query: str) -> Iterator[Any]:
         # The query has its own connection, so that others can run while it is read.
-        with self._connection.cursor() as connection:
+        with enough_memory(), self._connection.cursor() as connection:
             connection.execute(query)
             while rows := connection.fetchmany(_BATCH):
                 yield from rows
@@ -144,7 +144,8 @@ class Comparison:
 
     def _table(self, query: str) -> str:
         table = self.roll_up.workspace.new_table("sums")
-        self._connection.execute(f"CREATE TABLE {table} AS {query}")
+        with enough_memory():
+            self._connection.execute(f"CREATE TABLE {table} AS {query}")
         return table
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
@@ -226,8 +227,9 @@ class Comparison:
     def count(self, keys: Sequence[str]) -> int:
         """Count the rows of a breakdown."""
         chosen = ", ".join(map(self.name, keys)) or "1"
-        source = self._amounts.query(self.roll_up.groups_by(keys), 0)
-        return int(self._asked(f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {source})")[0][0])
+        sources = self.ranges() if set(keys) == set(self.roll_up.plan.by) else [self.roll_up.groups_by(keys)]
+        distinct = (f"SELECT DISTINCT {chosen} FROM {self._amounts.query(source, 0)}" for source in sources)
+        return sum(int(self._asked(f"SELECT count(*) FROM ({query})")[0][0]) for query in distinct)
 
     def name(self, key: str) -> str:
         """Return the column of a key, or the expression that makes it.
@@ -251,14 +253,17 @@ class Comparison:
         columns = [f"key{plan_keys.index(key)}" if key in plan_keys else self.name(key) for key in keys]
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
-    def ranges(self, most: int = _MOST_AT_ONCE) -> list[str]:
-        """Return conditions that divide the groups, in the order of their keys, into ranges of at most `most` groups.
+    def ranges(self, most: int | None = None) -> list[str]:
+        """Return the groups as sources of at most `most` groups each, in the order of their keys.
 
-        The engine can hold the sums of one range, but not those of millions of groups.
+        The engine can hold the sums of one range at once, but not those of many million groups. By default, `most` is
+        what its memory is enough for.
         """
-        return self._ranges(list(map(self.name, self.roll_up.plan.by)), "TRUE", most)
+        most, names = most or self.roll_up.workspace.groups_at_once, list(map(self.name, self.roll_up.plan.by))
+        conditions = self._conditions(names, "TRUE", most)
+        return [f"(FROM {self.roll_up.groups} WHERE {within})" for within in conditions]
 
-    def _ranges(self, names: Sequence[str], within: str, most: int) -> list[str]:
+    def _conditions(self, names: Sequence[str], within: str, most: int) -> list[str]:
         """Divide groups by the first of these keys, and by the next where one value has too many groups."""
         if not names:
             return [within]
@@ -277,10 +282,10 @@ class Comparison:
             between = [f"{name} BETWEEN {DuckDbSql.literal(keys[0])} AND {DuckDbSql.literal(keys[-1])}"] if keys else []
             absent = [f"{name} IS NULL"] if run[-1] is None else []
             condition = f"{within} AND ({' OR '.join(between + absent)})"
-            ranges += self._ranges(further, condition, most) if size > most else [condition]
+            ranges += self._conditions(further, condition, most) if size > most else [condition]
         return ranges or [within]
 
-    def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
+    def groups(self, *further: SidePrices, part: str | None = None) -> str:
         """Return the query of the groups in one of the `ranges`: keys, requests, quantities and amounts, at one scale.
 
         Further columns are the lost and the new amounts of each candidate, the sum at each of `further` prices, at its
@@ -295,11 +300,12 @@ class Comparison:
         sums += [f"amount{self.amounts + number}" for number in range(len(further))]
         if further:
             sums.append(f"CASE WHEN amount{self.amounts} IS NULL THEN requests END")
-        source = self._amounts.query(self.roll_up.groups, *sides, lost_and_new=lost_and_new, further=further)
+        groups = part or self.roll_up.groups
+        priced = self._amounts.query(groups, *sides, lost_and_new=lost_and_new, further=further)
         amounts = (f"coalesce(sum({amount}), 0)" if amount else zero for amount in sums)
         names = map(self.name, self.roll_up.plan.by)
         chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))
-        return f"SELECT {chosen} FROM {source} WHERE {within}{self._grouped_by(self.roll_up.plan.by)}"
+        return f"SELECT {chosen} FROM {priced}{self._grouped_by(self.roll_up.plan.by)}"
 
     def forget(self) -> None:
         """Drop the tables that only the candidates need."""

@@ -8,10 +8,12 @@ from dataclasses import asdict
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import duckdb
+import pyarrow
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import nearest, text
@@ -40,10 +42,10 @@ class GroupField(NamedTuple):
     kind: Literal["key", "count", "quantity", "amount", "part", "derived"]
 
 
-def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[GroupField, ...]]:
+def groups_query(report: Report, part: str | None = None) -> tuple[str, tuple[GroupField, ...]]:
     """Return the source of the groups (a subquery, ordered by their keys), and the columns to choose from it.
 
-    Every column of a candidate begins with its name. `within` is one of `Comparison.ranges`.
+    Every column of a candidate begins with its name. `part` is one of `Comparison.ranges`.
     """
     simulation, comparison = report.simulation, report.simulation.comparison
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
@@ -54,8 +56,8 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     costs += ["unknown"] if costs else []
     columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *lost_and_new, *costs))
-    source = f"({comparison.groups(*further, within=within)}) AS groups({columns})"
-    ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
+    groups = f"({comparison.groups(*further, part=part)}) AS groups({columns})"
+    ordered = f"{groups} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else groups
     sides = side_names(report)
     numbers = list(_numbers(comparison, sides))
     for side, pair in enumerate(prices):
@@ -133,9 +135,9 @@ def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
     """Write the groups, range by range."""
     workspace, ranges = report.simulation.comparison.roll_up.workspace, report.simulation.comparison.ranges()
     files = [workspace.folder / f"range-{number}.parquet" for number in range(len(ranges))]
-    for within, file in zip(ranges, files, strict=True):
+    for part, file in zip(ranges, files, strict=True):
         target = DuckDbSql.literal(str(file))
-        workspace.connection.execute(f"COPY ({_query(report, value, within)}) TO {target} (FORMAT parquet)")
+        workspace.connection.execute(f"COPY ({_query(report, value, part)}) TO {target} (FORMAT parquet)")
     listed = ", ".join(DuckDbSql.literal(str(file)) for file in files)
     # As in `parquet_value`: the CASE keeps DuckDB from marking columns as required by the statistics of the files.
     names = (DuckDbSql.quoted(field.name) for field in groups_query(report)[1])
@@ -190,12 +192,16 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
     """
     from ratecard.simulation.groups.engines.engine import write_table
 
-    connection = report.simulation.comparison.roll_up.workspace.connection
-    write_table(connection.sql(_query(report, parquet_value)).to_arrow_reader(_ROWS_AT_ONCE), place, master)
+    comparison = report.simulation.comparison
+    queries = (_query(report, parquet_value, part) for part in comparison.ranges())
+    parts = (comparison.roll_up.workspace.connection.sql(query).to_arrow_reader(_ROWS_AT_ONCE) for query in queries)
+    first = next(parts)
+    batches = chain(first, chain.from_iterable(parts))
+    write_table(pyarrow.RecordBatchReader.from_batches(first.schema, batches), place, master)
 
 
-def _query(report: Report, value: _Value, within: str = "TRUE") -> str:
+def _query(report: Report, value: _Value, part: str | None = None) -> str:
     """Return the query of the groups, each column as the expression that `value` makes of it."""
-    source, fields = groups_query(report, within)
+    source, fields = groups_query(report, part)
     columns = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
     return f"SELECT {columns} FROM {source}"

@@ -168,14 +168,15 @@ def _total(report: Report) -> dict[str, Any]:
 
 
 def _write_groups(report: Report, out: TextIO) -> None:
-    source, fields = groups_query(report)
-    names, comma = [field.name for field in fields], "\n  "
-    connection = report.simulation.comparison.roll_up.workspace.connection
-    cursor = connection.execute(f"SELECT {', '.join(map(json_value, fields))} FROM {source}")
-    while rows := cursor.fetchmany(_BATCH):
-        for row in rows:
-            out.write(comma + json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False))
-            comma = ",\n  "
+    comparison, comma = report.simulation.comparison, "\n  "
+    for part in comparison.ranges():
+        source, fields = groups_query(report, part)
+        names, columns = [field.name for field in fields], ", ".join(map(json_value, fields))
+        cursor = comparison.roll_up.workspace.connection.execute(f"SELECT {columns} FROM {source}")
+        while rows := cursor.fetchmany(_BATCH):
+            for row in rows:
+                out.write(comma + json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False))
+                comma = ",\n  "
 
 
 Write = Callable[[Report, Path], None]
