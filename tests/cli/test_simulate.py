@@ -190,7 +190,7 @@ def test_usage_that_is_cut_off_or_of_a_wrong_type_is_named(paths: tuple[str, str
     empty = tmp_path / "empty.csv"
     empty.write_text("type,model,timestamp\n", encoding="utf-8")
     for path, said in (
-        (cut, "cut.parquet': it is cut off, or no Parquet"),
+        (cut, "cut.parquet': it is truncated, or not a Parquet file"),
         (lines, "cut.csv, line 3 has 2 columns, and the heading 4: it may be cut off"),
         (wrong, "column 'timestamp' is BIGINT, and timestamp can be timestamp or date or text"),
         (empty, "the usage has no rows"),

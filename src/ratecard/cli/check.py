@@ -64,7 +64,7 @@ def check(
 ) -> None:
     """Check the tables of FOLDER and run their examples.
 
-    Where none is named, they are those of the checkout that you are in, else the shipped ones; which, is said.
+    Without a folder, they are those of the checkout that you are in, or else the shipped ones; it says which.
 
     Every fault is printed as file:line, what was given and what is allowed; with faults the exit status is 1.
 

@@ -60,7 +60,7 @@ def _type(field: FieldInfo) -> Any:
 def serve(folder: Path | None, **given: Any) -> None:
     """Answer quotes over HTTP from the tables of FOLDER.
 
-    Where none is named, they are those of the checkout that you are in, else the shipped ones; which, is said.
+    Without a folder, they are those of the checkout that you are in, or else the shipped ones; it says which.
 
     \b
     RATECARD_API_KEYS=acme:SECRET ratecard serve pricing_tables --workers 2

@@ -211,8 +211,8 @@ def plan_of(
         words = "the usage has no column 'timestamp' to choose days by. Name it: --map timestamp=COLUMN"
         raise SimulationError(words)
     if (dated or not {DAY, *PERIODS}.isdisjoint(by)) and not usage.has("timestamp"):
-        words = "Name it: --map timestamp=COLUMN, or compare dates and leave out day"
-        raise SimulationError(f"the usage has no column 'timestamp', and rows are priced at their own. {words}")
+        words = "the usage has no column 'timestamp', and each row is priced at its own timestamp"
+        raise SimulationError(f"{words}. Name it: --map timestamp=COLUMN, or compare dates and leave out day")
     if usage.is_ledger and remapping:
         words = "a billing export holds what was charged, not the requests"
         raise SimulationError(f"{words}: neither successors nor other models can be asked for them; give the usage")

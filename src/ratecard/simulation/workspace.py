@@ -79,7 +79,7 @@ def _reason(words: str) -> str:
     line, file = _CSV.search(words), _FILE.search(words)
     if line is None:
         reason = words.splitlines()[0].partition(" Error: ")[2].rstrip(" .") or words
-        return f"{reason}: it is cut off, or no Parquet" if _NO_PARQUET.search(reason) else reason
+        return f"{reason}: it is truncated, or not a Parquet file" if _NO_PARQUET.search(reason) else reason
     where = f"{file[1] if file else 'CSV'}, line {line[1]}"
     if counts := _COLUMNS.search(words):
         return f"{where} has {counts[2]} columns, and the heading {counts[1]}: it may be cut off"
