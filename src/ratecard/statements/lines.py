@@ -1,6 +1,7 @@
 """Lines of a month: the charges of a request by rate, their sums by SKU and rate, and the place of each rate."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +12,8 @@ from ratecard.base.money import add, as_decimal, plain_text
 from ratecard.candidates.rates import attributes_of
 from ratecard.line_items.quote import MINIMUM
 from ratecard.tables.card import Tables
+from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge, Rate
 
 # The kinds of a line: usage, or a refund.
 USAGE_LINE, REFUND_LINE = "usage", "refund"
@@ -148,23 +151,55 @@ def exact_text(amount: Fraction | Decimal) -> str:
 
 
 class RatePlace(NamedTuple):
-    """The model and the charge of a rate, and its attributes."""
+    """The model and the charge of a rate, its attributes, and its `file:line`."""
 
     model: str
     charge: str
     attributes: tuple[tuple[str, tuple[str, ...]], ...]
+    source: str
 
 
 # The place of a line without a rate of the list.
-NOWHERE = RatePlace("", "", ())
+NOWHERE = RatePlace("", "", (), "")
 
 
-def places_in(tables: Tables) -> dict[str, RatePlace]:
-    """Return the place of every rate of some tables, by its `file:line`."""
-    return {
-        rate.source: RatePlace(name, charge.charge, tuple(sorted(attributes_of(charge, rate, tables.meters).items())))
-        for name, model in tables.models.items()
-        for version in model.versions
-        for charge in version.charges
-        for rate in charge.rates
-    }
+def told_apart(tables: Tables) -> tuple[Tables, dict[str, RatePlace]]:
+    """Return the tables with a source for each rate that no other rate has, and the place of the rate by its source.
+
+    Several rates may be on one line of YAML, and all that a candidate scales have the line of the change.
+    """
+    of_line: dict[str, dict[RatePlace, int]] = {}
+    for model in tables.models.values():
+        for version in model.versions:
+            for charge in version.charges:
+                for rate in charge.rates:
+                    place = _place(model.model, charge, rate, tables.meters)
+                    on_line = of_line.setdefault(place.source, {})
+                    on_line.setdefault(place, len(on_line))
+    places = {_numbered(place, of_line): place for line_places in of_line.values() for place in line_places}
+    shared = {place.model for line_places in of_line.values() if len(line_places) > 1 for place in line_places}
+    if not shared:
+        return tables, places
+
+    def renamed(name: str, charge: Charge) -> Charge:
+        rates = ((rate, _place(name, charge, rate, tables.meters)) for rate in charge.rates)
+        return charge.with_rates(rate.model_copy(update={"source": _numbered(place, of_line)}) for rate, place in rates)
+
+    models = dict(tables.models)
+    for name in shared:
+        versions = (
+            version.model_copy(update={"charges": tuple(renamed(name, charge) for charge in version.charges)})
+            for version in models[name].versions
+        )
+        models[name] = models[name].model_copy(update={"versions": tuple(versions)})
+    return replace(tables, models=models), places
+
+
+def _place(model: str, charge: Charge, rate: Rate, meters: Meters) -> RatePlace:
+    return RatePlace(model, charge.charge, tuple(sorted(attributes_of(charge, rate, meters).items())), rate.source)
+
+
+def _numbered(place: RatePlace, of_line: Mapping[str, Mapping[RatePlace, int]]) -> str:
+    """Return the source of a rate, with its number on the line if it is not alone there."""
+    on_line = of_line[place.source]
+    return f"{place.source}#{on_line[place]}" if len(on_line) > 1 else place.source

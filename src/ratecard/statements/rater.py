@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -17,11 +18,20 @@ from ratecard.requests.body import INVALID
 from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
-from ratecard.statements.lines import NOWHERE, Line, Rated, places_in, with_added
+from ratecard.statements.lines import NOWHERE, Line, Rated, RatePlace, told_apart, with_added
 from ratecard.statements.months import next_month
 from ratecard.statements.rows import AccountRows, Bookings, booked_entry
 
 _ONE = Decimal(1)
+# The most cards that are kept with their rates told apart; a simulation compares few.
+_MOST_CARDS = 8
+
+
+@lru_cache(_MOST_CARDS)
+def _traced(card: RateCard) -> tuple[RateCard, Mapping[str, RatePlace]]:
+    """Return the card with a source for each rate that no other rate has, and the place of each rate by its source."""
+    tables, places = told_apart(card.tables)
+    return card if tables is card.tables else RateCard(tables, base=card._base, proves=card._proves), places
 
 
 class Unrated(NamedTuple):
@@ -37,10 +47,10 @@ class AccountRater:
     """The rater of an account's rows in a month; rows of one day between two changes share a price book."""
 
     def __init__(self, card: RateCard, rows: AccountRows, currency: str, month: date) -> None:
-        self.card, self.rows, self.currency, self.month = card, rows, currency, month
+        self.rows, self.currency, self.month = rows, currency, month
+        self.card, self._places = _traced(card)
         self._changes = card.changes_between(utc(month), utc(next_month(month)), account=rows.account)
         self._books: dict[tuple[int, date], tuple[PriceBook, PriceBook]] = {}
-        self._places = places_in(card.tables)
         self._bookings = Bookings(self._places, card.tables.families, currency)
         self._rated: dict[tuple[object, ...], Rated] = {}
         self.unrated: dict[tuple[str, str], Unrated] = {}
@@ -126,7 +136,8 @@ class AccountRater:
 
     def _made(self, line: LineItem | None, quote: Quote) -> Rated:
         tables = self.card.tables
-        place = self._places.get(line.list_source, NOWHERE) if line else NOWHERE
+        # A minimum has no rate, though it may be on the line of one.
+        place = self._places.get(line.list_source, NOWHERE) if line and line.unit != MINIMUM else NOWHERE
         name = place.model or quote.model
         origin = (quote.contract or "", name, tables.models[name].type, tables.families.get(name, ""))
         if line is None:
@@ -134,7 +145,8 @@ class AccountRater:
             return Rated(sku, "", Decimal(0), "", Decimal(0), "", *origin)
         # A minimum adds another amount to each request, so it is counted in money.
         rates = (_ONE, _ONE) if line.unit == MINIMUM else (line.unit_rate, line.list_rate)
-        parts = (line.sku, line.unit, rates[0], line.source, rates[1], line.list_source)
+        sources = [self._places.get(source, NOWHERE).source or source for source in (line.source, line.list_source)]
+        parts = (line.sku, line.unit, rates[0], sources[0], rates[1], sources[1])
         return Rated(*parts, *origin, place.charge, place.attributes)
 
 
