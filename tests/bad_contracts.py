@@ -99,8 +99,32 @@ BAD_TERMS: list[tuple[list[str], str]] = [
         ["{volume: [{up_to: 2, percent: 0%}, {rate: 1}], currency: USD}"],
         "is over money, which has no rate of a unit",
     ),
+    (
+        ["{included: 1, unit: mtoken, for: {type: text, conditions: {tokens: outptu}}}"],
+        "matches nothing: no rate of type text is for tokens: outptu. Did you mean 'output'? Allowed: input, output",
+    ),
+    (
+        ["{included: 1, unit: mtoken, for: {conditions: {tokens: [output, inptu]}}}"],
+        "matches nothing: no rate is for tokens: inptu. Did you mean 'input'?",
+    ),
+    (
+        ["{included: 1, unit: mtoken, for: {type: text, conditions: {token: output}}}"],
+        "matches nothing: no rate of type text is for token: output. Did you mean 'tokens'?",
+    ),
+    # Videos have durations, and no line in tokens has one.
+    (
+        ["{included: 1, unit: mtoken, for: {conditions: {duration: 5s}}}"],
+        "matches nothing: no rate is for duration: 5s. Allowed: context, tokens",
+    ),
     ([FREE, FREE], "monthly.yaml:3: is over scribe (tokens) too, as included (monthly.yaml:2)"),
     (["{included: 1, currency: USD}", FREE], "is over scribe (tokens) too"),
+    (
+        [
+            "{included: 1, unit: mtoken, for: {conditions: {tokens: [input, output]}}}",
+            "{included: 1, unit: mtoken, for: {conditions: {tokens: output}}}",
+        ],
+        "monthly.yaml:3: is over scribe (tokens) too, as included (monthly.yaml:2)",
+    ),
     (
         ["{graduated: [{rate: 1}], unit: mtoken}", "{volume: [{percent: 0%}], currency: USD, for: {type: text}}"],
         "is over scribe (tokens) too, as graduated",

@@ -12,6 +12,9 @@ from ratecard.cli import main
 from ratecard.load.folder import load_tables
 
 
+BUCKETS = ("input", "output", "cache_input")
+
+
 def refused(folder: Path, *terms: str) -> str:
     listed = "".join(f"  - {term}\n" for term in terms)
     with pytest.raises(TableError) as caught:
@@ -53,6 +56,12 @@ def test_a_term_of_units_is_over_models_of_one_currency(tmp_path: Path, term: st
         [
             "{minimum: 1, currency: USD, for: {model: [scribe, reel]}}",
             "{minimum: 1, currency: USD, for: {model: voice}}",
+        ],
+        [f"{{included: 1, unit: mtoken, for: {{conditions: {{tokens: {bucket}}}}}}}" for bucket in BUCKETS],
+        [
+            "{minimum: 1, currency: USD, for: {conditions: {tokens: [input, output]}}}",
+            "{minimum: 1, currency: USD, for: {conditions: {tokens: cache_input}}}",
+            "{minimum: 1, currency: USD, for: {type: [speech, video]}}",
         ],
     ],
 )

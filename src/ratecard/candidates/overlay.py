@@ -140,7 +140,7 @@ def _faults_of_contracts(base: Tables, tables: Tables, file: CandidateFile) -> I
     if not names:
         return
     yield from contract_faults(tables)
-    checks, terms = ContractChecks(tables), TermChecks(tables.models, tables.families, tables.units)
+    checks, terms = ContractChecks(tables), TermChecks(tables.models, tables.families, tables.units, tables.meters)
     for index, contract in enumerate(file.contracts):
         at = ("contracts", index, "monthly")
         for path, words in terms.of_contract(contract) if contract.monthly else ():

@@ -3,7 +3,7 @@
 The end of an override whose models are retired is not a fault: `ContractChecks.ending` says when it ends.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import combinations
 
@@ -23,9 +23,13 @@ from ratecard.contracts.overlay import (
 )
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
+from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge, domains_of
 from ratecard.tables.selection import ModelNames, OverrideTarget, known_names, names_of_model
 from ratecard.tables.version import Version
 
+# A charge, and its version.
+VersionCharge = tuple[Version, Charge]
 # The most models that a message names.
 _NAMED = 3
 
@@ -188,17 +192,8 @@ class ContractChecks:
 
     def _meets(self, target: OverrideTarget, versions: Iterable[tuple[AnyModel, Version]]) -> str:
         """Say why a target matches no rate of these versions; empty if it matches one."""
-        charges: dict[str, None] = {}
-        for _, version in versions:
-            for charge in version.charges:
-                charges[charge.charge] = None
-                if any(inside(target, charge, rate, version, self._tables.meters) is not None for rate in charge.rates):
-                    return ""
-        for name in target.charge or ():
-            if name not in charges:
-                return f"matches nothing: {target} has no charge '{name}'.{meant_or_allowed(name, list(charges))}"
-        named = ", ".join(f"{name}: {' | '.join(values)}" for name, values in target.conditions.items())
-        return f"matches nothing: no rate of {target} is for {named}. Name what its rates or factors name"
+        charges = [(version, charge) for _, version in versions for charge in version.charges]
+        return never_met(target, charges, self._tables.meters)
 
     def _unclear_models(self, chain: ContractChain) -> list[AnyModel]:
         """Return the models for which two overrides might contradict each other; empty for most contracts."""
@@ -216,6 +211,49 @@ class ContractChecks:
                     names = {model.model for model in self.selected(other.target)}
                     models |= {model.model: model for model in self.selected(one.target) if model.model in names}
         return list(models.values())
+
+
+def meets(target: OverrideTarget, charges: Iterable[VersionCharge], meters: Meters) -> bool:
+    """Return True if a target is for a rate of these charges, or for a part of one."""
+    rates = ((version, charge, rate) for version, charge in charges for rate in charge.rates)
+    return any(inside(target, charge, rate, version, meters) is not None for version, charge, rate in rates)
+
+
+def never_met(target: OverrideTarget, charges: Sequence[VersionCharge], meters: Meters) -> str:
+    """Say why a target matches no rate of these charges; empty if it matches one."""
+    if meets(target, charges, meters):
+        return ""
+    names = list(dict.fromkeys(charge.charge for _, charge in charges))
+    for name in target.charge or ():
+        if name not in names:
+            return f"matches nothing: {target} has no charge '{name}'.{meant_or_allowed(name, names)}"
+    named = ", ".join(f"{name}: {' | '.join(values)}" for name, values in target.conditions.items())
+    words = f"matches nothing: no rate{f' of {target}' if str(target) else ''} is for {named}"
+    return f"{words}.{_meant(target, charges, meters)} Name what its rates or factors name"
+
+
+def _meant(target: OverrideTarget, charges: Iterable[VersionCharge], meters: Meters) -> str:
+    """Write what may be meant by the first condition, or value of one, that these charges do not know."""
+    known: dict[str, dict[str, None]] = {}
+    for version, charge in charges:
+        priced = version.conditions_of(charge).items()
+        of_rates = ({**charge.implied(rate), **rate.attributes} for rate in charge.rates)
+        named: list[Mapping[str, Iterable[str]]] = [*of_rates, domains_of(version, charge)]
+        named.append({name: [*sorted(values), *_default(name, meters)] for name, values in priced})
+        for name, values in (condition for conditions in named for condition in conditions.items()):
+            known.setdefault(name, {}).update(dict.fromkeys(values))
+    for name, wanted in target.conditions.items():
+        if name not in known:
+            return f"{meant_or_allowed(name, known)}." if known else ""
+        for value in wanted:
+            if value not in known[name]:
+                return f"{meant_or_allowed(value, known[name])}."
+    return ""
+
+
+def _default(name: str, meters: Meters) -> tuple[str, ...]:
+    condition = meters.condition.get(name)
+    return (condition.default,) if condition and condition.default else ()
 
 
 def _may_contradict(one: Override, other: Override, *, one_layer: bool) -> bool:

@@ -170,7 +170,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
         families = {model.model: str(text.data.get("family", "")) for text, _, model in placed_models}
         files = _check_models(placed_models, texts.values(), units, meters, vocabulary)
         check_names(placed_models, patterns=patterns is not False)
-    monthly, contracts = _agreed(texts, models, families, units or {})
+    monthly, contracts = _agreed(texts, models, families, units or {}, meters)
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
@@ -217,6 +217,7 @@ def _agreed(
     models: Mapping[str, AnyModel],
     families: Mapping[str, str],
     units: Mapping[str, Unit],
+    meters: Meters | None,
 ) -> tuple[Sequence["Term"], Mapping[str, "Contract"]]:
     """Return the terms of a month that every account has, and the contracts; their faults are recorded."""
     signed_texts = [text for name, text in texts.items() if is_contract(name)]
@@ -227,7 +228,7 @@ def _agreed(
     from ratecard.tables.contract import Contract
     from ratecard.tables.monthly import Monthly
 
-    checks = TermChecks(models, families, units)
+    checks = TermChecks(models, families, units, meters) if units and meters else None
     monthly = _validated(texts[MONTHLY], Monthly) if MONTHLY in texts else None
     signed = [(text, agreed) for text in signed_texts if (agreed := _validated(text, Contract))]
     contracts = dict[str, Contract]()
@@ -237,9 +238,9 @@ def _agreed(
             text.fault(("contract",), f"contract '{name}' is in {contracts[name].place} too. Give it another name")
         place = f"{text.name}:{text.line(('contract',))}"
         contracts[name] = contract.model_copy(update={"place": place})
-        if units and contract.monthly:
+        if checks and contract.monthly:
             _record(text, ("monthly",), checks.of_contract(contract))
-    if units and monthly:
+    if checks and monthly:
         _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))
     return monthly.monthly if monthly else (), contracts
 

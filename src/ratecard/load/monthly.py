@@ -6,11 +6,13 @@ from itertools import combinations
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import meant_or_allowed
+from ratecard.contracts.checks import VersionCharge, meets, never_met
 from ratecard.load.checks import check_currency
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
+from ratecard.tables.meters import Meters
 from ratecard.tables.monthly import COMMITMENT, Term
-from ratecard.tables.selection import known_names
+from ratecard.tables.selection import OverrideTarget, known_names
 from ratecard.tables.units import Unit
 
 # A model, one of its charges, and the unit of that charge.
@@ -20,9 +22,16 @@ _Charged = tuple[str, str, str]
 class TermChecks:
     """Checks of terms against tables; targets that are the same in many contracts are looked up once."""
 
-    def __init__(self, models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]) -> None:
-        self._models, self._families, self._units = models, families, units
+    def __init__(
+        self,
+        models: Mapping[str, AnyModel],
+        families: Mapping[str, str],
+        units: Mapping[str, Unit],
+        meters: Meters,
+    ) -> None:
+        self._models, self._families, self._units, self._meters = models, families, units, meters
         self._meant: dict[tuple[str | None, str | None, str], dict[_Charged, None]] = {}
+        self._unmet: dict[tuple[str | None, str | None, str], str] = {}
 
     def of(self, terms: Sequence[Term]) -> Iterator[Finding]:
         """Check that each term covers something in the tables, and that no two terms of a step cover the same."""
@@ -57,13 +66,14 @@ class TermChecks:
         yield from self.of(contract.terms)
 
     @cached_property
-    def _charges(self) -> list[tuple[_Charged, AnyModel]]:
-        return [
-            ((name, charge.charge, charge.unit), model)
-            for name, model in self._models.items()
-            for version in model.versions
-            for charge in version.charges
-        ]
+    def _charges(self) -> Mapping[_Charged, Sequence[VersionCharge]]:
+        """Return each charge of the tables in the versions that have it."""
+        charges: dict[_Charged, list[VersionCharge]] = {}
+        for name, model in self._models.items():
+            for version in model.versions:
+                for charge in version.charges:
+                    charges.setdefault((name, charge.charge, charge.unit), []).append((version, charge))
+        return charges
 
     @cached_property
     def _named(self) -> Mapping[str, Mapping[str, str]]:
@@ -85,7 +95,7 @@ class TermChecks:
             yield ("unit",), f"unit '{term.unit}' is not in units.yaml.{meant_or_allowed(term.unit, self._units)}"
             return
         unknown = [words for names in (term.target, *term.target.excluded) for _, words in names.unknown(self._known)]
-        charges = sorted({charge for (_, charge, _), _ in self._charges})
+        charges = sorted({charge for _, charge, _ in self._charges})
         for name in term.target.charge or ():
             if name not in charges:
                 unknown.append(f"charge '{name}' is not in the tables.{meant_or_allowed(name, charges)}")
@@ -103,6 +113,20 @@ class TermChecks:
         if not self._over(term):
             unit_words = f" that has lines in {term.unit}" if term.unit else ""
             yield (term.kind,), f"is over nothing: no model of the tables{unit_words} fits all that it names"
+        elif words := self._never_met(term):
+            yield ("for",), words
+
+    def _never_met(self, term: Term) -> str:
+        """Say which value of its conditions no rate is for that a term covers; empty if there is none."""
+        key = _key_of(term)
+        if key not in self._unmet:
+            charges = [charge for place in self._over(term) for charge in self._charges[place]]
+            conditions = term.target.conditions
+            alone = ({**conditions, name: (value,)} for name, values in conditions.items() for value in values)
+            targets = (term.target.model_copy(update={"conditions": values}) for values in alone)
+            faults = (never_met(target, charges, self._meters) for target in targets)
+            self._unmet[key] = next(filter(None, faults), "")
+        return self._unmet[key]
 
     def _shared(self, one: Term, other: Term) -> str:
         """Return, as text, a model and charge that two terms of a step both cover in a month; empty without one."""
@@ -113,20 +137,34 @@ class TermChecks:
             for first, second in ((one, other), (other, one))
         ):
             return ""
-        shared = [charged for charged in self._over(other) if charged in self._over(one)]
-        return f"{shared[0][0]} ({shared[0][1]})" if shared else ""
+        over, conditions = self._over(one), _of_both(one.target.conditions, other.target.conditions)
+        if not all(conditions.values()):
+            return ""
+        both = OverrideTarget(conditions=conditions)
+        shared = (place for place in self._over(other) if place in over)
+        met = next((place for place in shared if meets(both, self._charges[place], self._meters)), None)
+        return f"{met[0]} ({met[1]})" if met else ""
 
     def _over(self, term: Term) -> dict[_Charged, None]:
         """Return every model and charge that a term covers, whatever its conditions."""
-        key = (term.unit, term.currency, term.target.model_dump_json())
+        key = _key_of(term)
         if key not in self._meant:
             counts = self._units[term.unit].counts if term.unit and term.unit in self._units else None
-            plain = term.model_copy(update={"target": term.target.model_copy(update={"conditions": {}})})
             self._meant[key] = {
                 place: None
-                for place, model in self._charges
+                for place in self._charges
                 if (counts is None or (place[2] in self._units and self._units[place[2]].counts == counts))
-                and (term.currency is None or term.currency == model.currency)
-                and plain.means({**self._named[place[0]], "charge": place[1]}, {})
+                and (term.currency is None or term.currency == self._models[place[0]].currency)
+                and term.means({**self._named[place[0]], "charge": place[1]})
             }
         return self._meant[key]
+
+
+def _key_of(term: Term) -> tuple[str | None, str | None, str]:
+    return (term.unit, term.currency, term.target.model_dump_json())
+
+
+def _of_both(one: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the conditions of what meets both; no value of a condition is left if nothing does."""
+    merged = {**one, **other}
+    return {name: tuple(value for value in values if value in one.get(name, values)) for name, values in merged.items()}

@@ -13,6 +13,7 @@ from ratecard.candidates.rates import attributes_of
 from ratecard.line_items.quote import MINIMUM
 from ratecard.tables.card import Tables
 from ratecard.tables.meters import Meters
+from ratecard.tables.monthly import Term
 from ratecard.tables.rate import Charge, Rate
 
 # The kinds of a line: usage, or a refund.
@@ -57,6 +58,12 @@ class Rated(NamedTuple):
     def named(self) -> dict[str, str]:
         """Return type, family, model and charge, by which terms name lines."""
         return {"type": self.type, "family": self.family, "model": self.model, "charge": self.charge}
+
+    def meets(self, term: Term) -> bool:
+        """Return True if a term is for these lines."""
+        attributes = dict(self.attributes)
+        wanted = [(attributes.get(name, ()), values) for name, values in term.target.conditions.items()]
+        return term.means(self.named) and all(has and set(has) <= set(values) for has, values in wanted)
 
     @property
     def counts(self) -> bool:

@@ -171,7 +171,7 @@ class _Finder:
         return self._known[place]
 
     def _for(self, term: Term, rated: Rated) -> _Found | None:
-        if not term.means(rated.named, dict(rated.attributes)):
+        if not rated.meets(term):
             return None
         if term.currency is not None:
             return _Found(term, None)

@@ -138,15 +138,10 @@ class Term(Frozen):
         """Return the term with the dates of its contract, where it has none of its own."""
         return self.model_copy(update={"begins": self.begins or begins, "until": self.until or until})
 
-    def means(self, named: Mapping[str, str], attributes: Mapping[str, tuple[str, ...]]) -> bool:
-        """Return True if the term is for lines of this type, family, model and charge, with these attributes."""
+    def means(self, named: Mapping[str, str]) -> bool:
+        """Return True if the term is for lines of this type, family, model and charge, whatever its conditions."""
         target = self.target
-        if not target.fits(named):
-            return False
-        if target.charge is not None and named["charge"] not in target.charge:
-            return False
-        wanted = [(attributes.get(name, ()), values) for name, values in target.conditions.items()]
-        return all(has and set(has) <= set(values) for has, values in wanted)
+        return target.fits(named) and (target.charge is None or named["charge"] in target.charge)
 
 
 def described_terms(terms: Iterable[Term]) -> dict[str, str]:
