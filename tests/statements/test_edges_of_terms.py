@@ -179,19 +179,27 @@ def test_the_steps_come_one_after_the_other_whatever_the_order_of_the_file() -> 
 
 
 def test_a_term_is_for_what_it_names_alone() -> None:
-    made = lines("2") + lines("2", rated=CLIP)
-    for target, expected in (
-        ({"type": "text"}, "26"),
-        ({"family": "clips"}, "26"),
-        ({"except": {"model": "reel"}}, "26"),
-        ({"charge": "video"}, "26"),
-        ({"conditions": {"tokens": "input"}}, "26"),
-        ({"model": "nobody"}, "26"),
-        ({}, "26"),
-    ):
-        found = settled(made, term(included="1000", currency="USD", **{"for": target}))
-        kept = {"type": 6, "family": 20, "except": 6, "charge": 20, "conditions": 26, "model": 26}
-        assert total(found, made) == kept.get(next(iter(target), ""), 0), (target, expected)
+    targets: tuple[tuple[dict[str, Any], int], ...] = (
+        ({"type": "text"}, 6),
+        ({"family": "clips"}, 20),
+        ({"except": {"model": "reel"}}, 6),
+        ({"charge": "video"}, 20),
+        ({"conditions": {"tokens": "input"}}, 26),
+        ({"model": "nobody"}, 26),
+        ({}, 0),
+    )
+    for target, left in targets:
+        free = term(included="1000", currency="USD", **{"for": target})
+        met = {rated: ((free.target_key, rated is CLIP and "charge" in target),) for rated in (TEXT, CLIP)}
+        made = [line for rated in met for line in lines("2", rated=rated._replace(met=met[rated]))]
+        assert total(settled(made, free), made) == left, target
+
+
+@pytest.mark.parametrize("target", [{"charge": "video"}, {"conditions": {"resolution": "720p"}}])
+def test_a_line_that_does_not_say_what_a_term_names_is_refused(target: dict[str, Any]) -> None:
+    (named,) = (f"{name}: {value}" for name, value in target.get("conditions", target).items())
+    with pytest.raises(StatementError, match=f"SKU c of reel does not say if it is for {named}, and minimum"):
+        settled(lines("1", rated=CLIP), term(minimum="1", currency="USD", **{"for": target}))
 
 
 def test_a_refund_is_in_no_term() -> None:

@@ -11,7 +11,6 @@ from ratecard.base.errors import TableError
 from ratecard.cli import main
 from ratecard.load.folder import load_tables
 
-
 BUCKETS = ("input", "output", "cache_input")
 
 

@@ -30,7 +30,8 @@ class Rated(NamedTuple):
 
     `unit` is None if it is not known, as for a video in the ledger. `charge` and `attributes` are those of the list
     rate; empty for a line without a rate of the list, such as a minimum. `paid_in` is the balance that paid a booked
-    line, and `worth` the worth of one unit of that balance.
+    line, and `worth` the worth of one unit of that balance. `met` says of targets of terms that name charges or
+    conditions, by their keys, whether the lines meet them; it has no target of which the lines do not say it.
     """
 
     sku: str
@@ -48,6 +49,7 @@ class Rated(NamedTuple):
     kind: str = USAGE_LINE
     paid_in: str = ""
     worth: Decimal = Decimal(1)
+    met: tuple[tuple[str, bool], ...] = ()
 
     @property
     def is_usage(self) -> bool:
@@ -60,10 +62,20 @@ class Rated(NamedTuple):
         return {"type": self.type, "family": self.family, "model": self.model, "charge": self.charge}
 
     def meets(self, term: Term) -> bool:
-        """Return True if a term is for these lines."""
-        attributes = dict(self.attributes)
-        wanted = [(attributes.get(name, ()), values) for name, values in term.target.conditions.items()]
-        return term.means(self.named) and all(has and set(has) <= set(values) for has, values in wanted)
+        """Return True if a term is for these lines. Raises `StatementError` if they do not say so."""
+        target = term.target
+        if target.of_whole_models or not target.fits(self.named):
+            return target.fits(self.named)
+        if not self.counts:
+            return False
+        met = dict(self.met).get(term.target_key)
+        if met is None:
+            named = {**({"charge": target.charge} if target.charge else {}), **target.conditions}
+            wanted = ", ".join(f"{name}: {' | '.join(values)}" for name, values in named.items())
+            words = f"SKU {self.sku} of {self.model} does not say if it is for {wanted}"
+            hint = "Make the statement of the usage, or leave charge and conditions out of the term"
+            raise StatementError(f"{words}, and {term.kind} ({term.source}) needs it. {hint}")
+        return met
 
     @property
     def counts(self) -> bool:
@@ -129,13 +141,14 @@ class Sums:
     def passing(self, lines: Iterable[Line]) -> Iterator[Line]:
         """Add up lines, and yield each of them."""
         for line in lines:
-            none = StatementLine(line.rated, 0, Decimal(0), Decimal(0), Decimal(0))
-            known = self._sums.get(line.rated, none)
+            # What a line meets decides its terms, and not its place on the statement.
+            rated = line.rated._replace(met=()) if line.rated.met else line.rated
+            known = self._sums.get(rated) or StatementLine(rated, 0, Decimal(0), Decimal(0), Decimal(0))
             listed = None
             if known.list_amount is not None and line.list_amount is not None:
                 listed = add(known.list_amount, line.list_amount)
             quantity, amount = add(known.quantity, line.quantity), add(known.amount, line.amount)
-            self._sums[line.rated] = StatementLine(line.rated, known.lines + 1, quantity, amount, listed)
+            self._sums[rated] = StatementLine(rated, known.lines + 1, quantity, amount, listed)
             yield line
 
     def sorted(self) -> tuple[StatementLine, ...]:

@@ -210,9 +210,9 @@ class AccountMonths:
 
     def _settled(self, month: date, balances: Mapping[str, Fraction]) -> _Month:
         """Rate and settle a month. Raises `StatementError` for rows without a price."""
-        sums, rater = Sums(), AccountRater(self.card, self.rows, self.currency, month)
-        paid = self._paid_before(month) if self.refunded else {}
         terms = terms_in(self.card, self.account, month)
+        sums, rater = Sums(), AccountRater(self.card, self.rows, self.currency, month, terms)
+        paid = self._paid_before(month) if self.refunded else {}
         settled = self._settle(sums.passing(rater.lines()), terms, balances, paid)
         if rater.unrated:
             raise StatementError(self._unrated_text(month, rater))
@@ -241,7 +241,7 @@ class AccountMonths:
         for earlier in sorted(day for day in self.rows.months(self.refunded) if day < month):
             terms = [term for term in terms_in(self.card, self.account, earlier) if term.kind in TAKEN_OFF]
             if terms:
-                rater = AccountRater(self.card, self.rows, self.currency, earlier)
+                rater = AccountRater(self.card, self.rows, self.currency, earlier, terms)
                 paid |= self._settle(rater.lines(), terms, {}, {}).paid
         return paid
 

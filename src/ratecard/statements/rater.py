@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -19,9 +19,13 @@ from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.statements.lines import NOWHERE, Line, Rated, RatePlace, told_apart, with_added
+from ratecard.statements.marks import Mark, marked_by_sku, marked_skus, marks_for
 from ratecard.statements.months import next_month
 from ratecard.statements.rows import AccountRows, Bookings, booked_entry
+from ratecard.tables.monthly import Term
 
+# Whether a line meets the targets of terms, by their keys.
+Met = tuple[tuple[str, bool], ...]
 _ONE = Decimal(1)
 # The most cards that are kept with their rates told apart; a simulation compares few.
 _MOST_CARDS = 8
@@ -46,11 +50,14 @@ class Unrated(NamedTuple):
 class AccountRater:
     """The rater of an account's rows in a month; rows of one day between two changes share a price book."""
 
-    def __init__(self, card: RateCard, rows: AccountRows, currency: str, month: date) -> None:
+    def __init__(self, card: RateCard, rows: AccountRows, currency: str, month: date, terms: Iterable[Term]) -> None:
         self.rows, self.currency, self.month = rows, currency, month
         self.card, self._places = _traced(card)
         self._changes = card.changes_between(utc(month), utc(next_month(month)), account=rows.account)
         self._books: dict[tuple[int, date], tuple[PriceBook, PriceBook]] = {}
+        self._marks = marks_for(self.card, terms)
+        self._marked_books: dict[tuple[str, int, date], PriceBook] = {}
+        self._marked_skus: dict[tuple[PriceBook, str], Mapping[str, bool]] = {}
         self._bookings = Bookings(self._places, card.tables.families, currency)
         self._rated: dict[tuple[object, ...], Rated] = {}
         self.unrated: dict[tuple[str, str], Unrated] = {}
@@ -66,7 +73,8 @@ class AccountRater:
                     entry = booked_entry(row, self.card.tables.limits)
                     # Balances pay for requests that are priced in US dollars.
                     if not self._is_elsewhere(USD if is_balance(entry.currency) else entry.currency):
-                        yield self._bookings.line(entry, instant, self._book(instant)[1])
+                        line = self._bookings.line(entry, instant, self._book(instant)[1])
+                        yield line._replace(rated=line.rated._replace(met=self._booked_met(line.rated, instant)))
                 else:
                     yield from self._rate(row, instant)
             except QuoteError as error:
@@ -96,7 +104,8 @@ class AccountRater:
         if not self._is_elsewhere(quote.currency):
             self.digests.add(quote.digest)
             list_total = quote.total if prices is listed else _quote(listed, shape).total
-            yield from with_added(list(self._lines(quote, instant, list_total)))
+            marked = self._marked(quote, shape, instant)
+            yield from with_added(list(self._lines(quote, instant, list_total, marked)))
 
     def _type_of(self, row: Mapping[str, str]) -> str:
         name = row.get("model", "")
@@ -105,17 +114,55 @@ class AccountRater:
 
     def _book(self, instant: datetime) -> tuple[PriceBook, PriceBook]:
         """Return the prices of the account at an instant, and those of the list."""
-        place = (bisect_right(self._changes, instant), instant.date())
+        place = self._period(instant)
         if place not in self._books:
             prices = self.card.at(instant, account=self.rows.account)
             self._books[place] = (prices, self.card.listed.at(instant) if prices.contract else prices)
         return self._books[place]
 
-    def _lines(self, quote: Quote, instant: datetime, list_total: Decimal) -> Iterator[Line]:
+    def _period(self, instant: datetime) -> tuple[int, date]:
+        """Return the period of an instant in which the prices are the same."""
+        return bisect_right(self._changes, instant), instant.date()
+
+    def _marked_book(self, mark: Mark, instant: datetime) -> PriceBook:
+        key = (mark.key, *self._period(instant))
+        if key not in self._marked_books:
+            self._marked_books[key] = mark.book(instant)
+        return self._marked_books[key]
+
+    def _marked(self, quote: Quote, shape: UsageShape, instant: datetime) -> list[tuple[str, Mapping[str, bool]]]:
+        """Return the key of each mark, and whether the lines of each SKU of a quote have it."""
+        models = {self._places.get(line.list_source, NOWHERE).model or quote.model for line in quote.lines}
+        marked = []
+        for mark in self._marks:
+            skus: Mapping[str, bool] = {line.sku: False for line in quote.lines}
+            if any(map(mark.can_meet, models)):
+                skus = marked_by_sku(_quote(self._marked_book(mark, instant), shape).lines)
+            marked.append((mark.key, skus))
+        return marked
+
+    def _booked_met(self, rated: Rated, instant: datetime) -> Met:
+        """Return which targets a booked line meets, by its SKU."""
+        met = []
+        for mark in self._marks:
+            if not mark.can_meet(rated.model):
+                met.append((mark.key, False))
+                continue
+            key = (self._marked_book(mark, instant), rated.model)
+            if key not in self._marked_skus:
+                self._marked_skus[key] = marked_skus(*key)
+            if rated.sku in self._marked_skus[key]:
+                met.append((mark.key, self._marked_skus[key][rated.sku]))
+        return tuple(met)
+
+    def _lines(
+        self, quote: Quote, instant: datetime, list_total: Decimal, marked: Sequence[tuple[str, Mapping[str, bool]]]
+    ) -> Iterator[Line]:
         """Yield the lines of a quote, and one for the rounding of its total, so that they add up to the charge."""
         list_sum = Decimal(0)
         for line in quote.lines:
-            rated, list_amount = self._of(line, quote), line.amount
+            met = tuple((key, skus[line.sku]) for key, skus in marked if line.sku in skus)
+            rated, list_amount = self._of(line, quote, met), line.amount
             if line.list_rate != line.unit_rate:
                 list_amount = multiply(line.quantity, line.list_rate)
             list_sum = EXACT.add(list_sum, list_amount)
@@ -125,13 +172,13 @@ class AccountRater:
             # Only totals of videos are rounded; for others, this adds the rest up to the minimum of the list.
             yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)
 
-    def _of(self, line: LineItem | None, quote: Quote) -> Rated:
+    def _of(self, line: LineItem | None, quote: Quote, met: Met = ()) -> Rated:
         """Return the part that lines of one SKU and rate share; without a line, that of a model's rounding."""
         # A contract's rate stays when the list changes, so that its lines may have several list rates.
         rates = line and line.unit != MINIMUM and (line.unit_rate, line.list_rate, line.list_source)
-        key = (line and (line.sku, line.source, rates), quote.model, quote.contract)
+        key = (line and (line.sku, line.source, rates), quote.model, quote.contract, met)
         if key not in self._rated:
-            self._rated[key] = self._made(line, quote)
+            self._rated[key] = self._made(line, quote)._replace(met=met)
         return self._rated[key]
 
     def _made(self, line: LineItem | None, quote: Quote) -> Rated:

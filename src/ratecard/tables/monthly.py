@@ -130,6 +130,11 @@ class Term(Frozen):
         """Return the unit or the currency that it measures."""
         return self.unit or self.currency or ""
 
+    @property
+    def target_key(self) -> str:
+        """Return its target as text, which is the same for two terms for the same lines."""
+        return self.target.model_dump_json(by_alias=True)
+
     def holds(self, month: date) -> bool:
         """Return True if the term holds in the month that begins on this day."""
         return (self.begins is None or self.begins <= month) and (self.until is None or month < self.until)
