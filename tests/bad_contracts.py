@@ -23,6 +23,7 @@ OVERRIDES = {
     "- {for: {model: tiered, type: text}, percent: -5%}": "names a model, so leave out family and type",
     "- {for: {type: text, charge: token}, percent: -5%}": "no charge 'token'. Did you mean 'tokens'?",
     "- {for: {type: text, conditions: {tokens: outputs}}, percent: -5%}": "no rate of type text is for tokens: outputs",
+    "- {for: {type: text, conditions: {tokens: [output, inp]}}, percent: -5%}": "no rate of type text is for tokens: i",
     "- {for: {model: flat, conditions: {service_tier: batch}}, factor: 2}": "no rate of model flat is for service_tier",
     "- {for: {model: clip, conditions: {audio: true}}, percent: -5%}": "no rate of model clip is for audio: true",
     "- {for: {type: text, except: {model: clip}}, percent: -5%}": "leaves nothing out: no model of type text is of",

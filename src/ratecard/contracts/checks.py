@@ -186,8 +186,9 @@ class ContractChecks:
     def _never_met(self, target: OverrideTarget) -> str:
         key = target.model_dump_json()
         if key not in self._unmet:
-            models = self.selected(target)
-            self._unmet[key] = self._meets(target, ((model, version) for model in models for version in model.versions))
+            versions = [version for model in self.selected(target) for version in model.versions]
+            charges = [(version, charge) for version in versions for charge in version.charges]
+            self._unmet[key] = unknown_value(target, charges, self._tables.meters)
         return self._unmet[key]
 
     def _meets(self, target: OverrideTarget, versions: Iterable[tuple[AnyModel, Version]]) -> str:
@@ -230,6 +231,17 @@ def never_met(target: OverrideTarget, charges: Sequence[VersionCharge], meters: 
     named = ", ".join(f"{name}: {' | '.join(values)}" for name, values in target.conditions.items())
     words = f"matches nothing: no rate{f' of {target}' if str(target) else ''} is for {named}"
     return f"{words}.{_meant(target, charges, meters)} Name what its rates or factors name"
+
+
+def unknown_value(target: OverrideTarget, charges: Sequence[VersionCharge], meters: Meters) -> str:
+    """Say which value of its conditions no rate of these charges is for, if there is one, or why a target matches none.
+
+    A misspelt value in a list would otherwise go unnoticed beside the others.
+    """
+    conditions = target.conditions
+    alone = [{**conditions, name: (value,)} for name, values in conditions.items() for value in values] or [conditions]
+    targets = (target.model_copy(update={"conditions": values}) for values in alone)
+    return next(filter(None, (never_met(one, charges, meters) for one in targets)), "")
 
 
 def _meant(target: OverrideTarget, charges: Iterable[VersionCharge], meters: Meters) -> str:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import meant_or_allowed
-from ratecard.contracts.checks import VersionCharge, meets, never_met
+from ratecard.contracts.checks import VersionCharge, meets, unknown_value
 from ratecard.load.checks import check_currency
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
@@ -121,11 +121,7 @@ class TermChecks:
         key = _key_of(term)
         if key not in self._unmet:
             charges = [charge for place in self._over(term) for charge in self._charges[place]]
-            conditions = term.target.conditions
-            alone = ({**conditions, name: (value,)} for name, values in conditions.items() for value in values)
-            targets = (term.target.model_copy(update={"conditions": values}) for values in alone)
-            faults = (never_met(target, charges, self._meters) for target in targets)
-            self._unmet[key] = next(filter(None, faults), "")
+            self._unmet[key] = unknown_value(term.target, charges, self._meters)
         return self._unmet[key]
 
     def _shared(self, one: Term, other: Term) -> str:
@@ -161,7 +157,7 @@ class TermChecks:
 
 
 def _key_of(term: Term) -> tuple[str | None, str | None, str]:
-    return (term.unit, term.currency, term.target.model_dump_json())
+    return (term.unit, term.currency, term.target_key)
 
 
 def _of_both(one: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
