@@ -19,7 +19,7 @@ from ratecard.card import RateCard
 from token_tables import by_tokens, family, text_model
 
 BUCKETS = ("input", "cache_input", "output")
-TIERS, GEOS = ("standard", "batch", "priority"), ("global", "us")
+TIERS, GEOS, SPEEDS = ("standard", "batch", "priority"), ("global", "us"), ("standard", "fast")
 NIGHT, DAYTIME = datetime(2026, 11, 2, 3, tzinfo=UTC), datetime(2026, 11, 2, 15, tzinfo=UTC)
 
 
@@ -57,6 +57,8 @@ def random_tables(chance: Random) -> str:
             yield f"- {{tokens: [input, cache_input, output], service_tier: batch, {rate()}}}"
         if chance.random() < 0.3:
             yield f'- {{tokens: output, hours: "00:00..12:00", zone: UTC, {rate()}}}'
+        if chance.random() < 0.4:
+            yield f"- {{tokens: [input, cache_input, output], speed: fast, {rate()}}}"
 
     offered = ["service_tier: batch", "service_tier: priority", "inference_geo: us"]
     factors = [f"{{{each}, factor: {chance.randint(1, 8) / 4:g}}}" for each in offered if chance.random() < 0.6]
@@ -80,6 +82,8 @@ def random_overrides(chance: Random) -> list[Written]:
             named["service_tier"] = tuple(chance.sample(TIERS, chance.randint(1, 2)))
         if chance.random() < 0.2:
             named["inference_geo"] = (chance.choice(GEOS),)
+        if chance.random() < 0.1:
+            named["speed"] = (chance.choice(SPEEDS),)
         if chance.random() < 0.15:
             named["above"] = ("1000",)
         elif chance.random() < 0.1:
@@ -100,7 +104,7 @@ def expected(
     """The price of a line of the list under these overrides; None where they contradict each other."""
     [charge] = card.tables.models[model].versions[0].charges
     [rate] = {id(each): each for each in charge.rates if each.source == line.source}.values()
-    named = {name for name in rate.attributes if name in ("service_tier", "inference_geo")}
+    named = {name for name in rate.attributes if name in ("service_tier", "inference_geo", "speed")}
     held = [
         each
         for each in getattr(charge, "factors", ())
@@ -113,13 +117,17 @@ def expected(
                 amount *= Fraction(each.factor)
         return amount
 
-    has = {"tokens": bucket, **full, "above": rate.attributes.get("above", ("",))[0]}
+    # Of a condition that the list names nowhere, no value is met, not even its default.
+    parts = [*(factor.conditions for factor in charge.factors), *(rate.attributes for rate in charge.rates)]
+    priced = {name for part in parts for name in part}
+    has = {"tokens": bucket, **{name: value for name, value in full.items() if name in priced}}
+    has["above"] = rate.attributes.get("above", ("",))[0]
     has["context"] = "base" if "above" not in rate.attributes else ""
     meeting = [
         each
         for each in overrides
         if each.target in ("type: text", f"model: {model}")
-        and all(has[name] in values for name, values in each.conditions.items())
+        and all(has.get(name) in values for name, values in each.conditions.items())
     ]
     winners: dict[str, Written] = {}
     for of in ("price", "at_most", "at_least"):
@@ -150,10 +158,13 @@ def test_every_rate_is_that_of_the_oracle(seed: int) -> None:
         wrong = str(error)
         assert "neither names more" in wrong or "contradict each other" in wrong
     compared, contradicted = 0, False
-    for instant, model, bucket, prompt, tier, geo in product((NIGHT, DAYTIME), "mn", BUCKETS, (500, 1500), TIERS, GEOS):
+    for instant, model, bucket, prompt, *values in product(
+        (NIGHT, DAYTIME), "mn", BUCKETS, (500, 1500), TIERS, GEOS, SPEEDS
+    ):
+        full = dict(zip(("service_tier", "inference_geo", "speed"), values, strict=True))
         tokens = {"input": prompt, "cache_input": 0, "output": 0}
         tokens |= {"cache_input": prompt} if bucket == "cache_input" else {"output": 7} if bucket == "output" else {}
-        usage = {"type": "text", "model": model, "tokens": tokens, "service_tier": tier, "inference_geo": geo}
+        usage = {"type": "text", "model": model, "tokens": tokens, **full}
         try:
             listed = plain.at(instant).rate(usage)
         except QuoteError as refusal:
@@ -162,8 +173,7 @@ def test_every_rate_is_that_of_the_oracle(seed: int) -> None:
                     card.at(instant, contract="acme").rate(usage)
                 assert again.value.body() == refusal.body()
             continue
-        line, full = listed.lines[-1], {"service_tier": tier, "inference_geo": geo}
-        price = expected(plain, overrides, model, bucket, line, full)
+        price = expected(plain, overrides, model, bucket, listed.lines[-1], full)
         contradicted = contradicted or price is None
         if not wrong:
             quote = card.at(instant, contract="acme").rate(usage)

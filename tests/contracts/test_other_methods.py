@@ -119,6 +119,39 @@ def test_images(case: str) -> None:
     assert len(messages) == 1
 
 
+CONDITIONS_APART = """
+- {for: {model: m, conditions: {service_tier: batch}}, at_most: 1}
+- {for: {model: m}, at_least: 0.6}
+"""
+
+
+@pytest.mark.parametrize(
+    ("stated", "listed", "expected"),
+    [
+        ({}, "4", "4"),
+        ({"speed": "fast"}, "8", "8"),
+        ({"service_tier": "batch"}, "2", "1"),
+        ({"service_tier": "batch", "speed": "fast"}, "4", "1"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["text", "image"])
+def test_rates_may_name_one_condition_and_factors_another_that_an_override_names(
+    kind: str, stated: dict[str, str], listed: str, expected: str
+) -> None:
+    charge = by_tokens(
+        "- {tokens: [input, output], rate: 4}\n- {tokens: [input, output], speed: fast, rate: 8}",
+        "factors: [{service_tier: batch, factor: 0.5}]",
+    )
+    text = family(text_model("m", charge))
+    image = text.replace("type: text", "type: image").replace("method: tokens", "method: per-image")
+    image = image.replace("unit: mtoken", "unit: image").replace("tokens: [input, output], ", "")
+    image = image.replace("{prompt_tokens: 0, completion_tokens: 0}, total: 0", "{n: 1}, total: 4")
+    card = card_of(contract(CONDITIONS_APART), tables={"made.yaml": {"text": text, "image": image}[kind]})
+    usage = {"text": {"tokens": {"input": 1, "output": 0}}, "image": {"n": 1}}[kind]
+    line = card.at(NOON, contract="acme").rate({"type": kind, "model": "m", **usage, **stated}).lines[0]
+    assert (str(line.list_rate), str(line.unit_rate)) == (listed, expected)
+
+
 def test_a_tier_of_video_and_its_factor_of_frames() -> None:
     override = '- {for: {model: enlarge, conditions: {up_to: "1080"}}, rate: 0.04}'
     card = card_of(contract(override), tables=TABLES)

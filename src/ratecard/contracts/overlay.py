@@ -358,7 +358,9 @@ def _by_conditions(
             written = {
                 name: value for name, value in full.items() if name in named or value != meters.condition[name].default
             }
-            if resolver.factored(line.rate, {name: full.get(name, "") for name in named}, full).unmet:
+            # What is sold does not depend on the values that the rate names of other conditions: one stands for all.
+            stated = {name: full.get(name, named_values[0]) for name, named_values in named.items()}
+            if resolver.factored(line.rate, stated, full).unmet:
                 refused = True
                 continue
             held = [
