@@ -74,7 +74,8 @@ def check(
     With --against, a version that is in effect may not be edited or deleted unless it says `correction: reason`, a
     model may not vanish unless it is retired, and a rate may not change by more than a factor unless its version says
     `expected_change: FACTOR`. A contract that has begun may not be edited, ended early or taken away, and a new one
-    may not begin in the past, unless it says `correction: reason`. What differs is printed below the verdict.
+    may not begin in the past, unless it says `correction: reason`. So it is with terms of monthly.yaml and the months
+    that have begun. What differs is printed below the verdict.
 
     With --min-margin and --cost, every price (each row of `ratecard sheet --every-request`) that holds now or later
     must leave that share of itself after its cost; the others are refused at the line of their rate. Models without a

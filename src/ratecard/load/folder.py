@@ -6,7 +6,7 @@ revision, so they are written for a `Tree`, which is either.
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -38,7 +38,7 @@ from ratecard.tables.video import VideoModel
 
 if TYPE_CHECKING:
     from ratecard.tables.contract import Contract
-    from ratecard.tables.monthly import Term
+    from ratecard.tables.monthly import Monthly
 
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
 # Optional files: one allows open names of models, the other has the terms of a month of every account.
@@ -183,7 +183,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
         patterns=bool(patterns),
         families=families,
         files=files,
-        monthly=monthly,
+        monthly=monthly.monthly if monthly else (),
+        monthly_correction=monthly.correction if monthly else None,
         contracts=contracts,
     )
     if built:
@@ -218,11 +219,11 @@ def _agreed(
     families: Mapping[str, str],
     units: Mapping[str, Unit],
     meters: Meters | None,
-) -> tuple[Sequence["Term"], Mapping[str, "Contract"]]:
-    """Return the terms of a month that every account has, and the contracts; their faults are recorded."""
+) -> tuple["Monthly | None", Mapping[str, "Contract"]]:
+    """Return the file of the terms that every account has, if any, and the contracts; their faults are recorded."""
     signed_texts = [text for name, text in texts.items() if is_contract(name)]
     if not signed_texts and MONTHLY not in texts:
-        return (), {}
+        return None, {}
     # Imported here, so that a folder without contracts does not wait for their classes.
     from ratecard.load.monthly import TermChecks
     from ratecard.tables.contract import Contract
@@ -242,7 +243,7 @@ def _agreed(
             _record(text, ("monthly",), checks.of_contract(contract))
     if checks and monthly:
         _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))
-    return monthly.monthly if monthly else (), contracts
+    return monthly, contracts
 
 
 def build_tables(contents: Mapping[str, bytes]) -> bytes:

@@ -1,11 +1,12 @@
 """Find the changes of tables that are refused.
 
-Prices and limits that were in effect may not be edited, unless the version or limit gives a `correction`. A price may
-not change by more than a factor, which may be a slip of the decimal point, unless the version has `expected_change`.
+Prices, limits and terms of a month that were in effect may not be edited, unless the version, the limit or the file of
+the terms gives a `correction`. A price may not change by more than a factor, which may be a slip of the decimal point,
+unless the version has `expected_change`.
 """
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
@@ -17,15 +18,16 @@ from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
 from ratecard.contracts.checks import fault_at
-from ratecard.load.folder import LIMITS
+from ratecard.load.folder import LIMITS, MONTHLY
 from ratecard.review.compare import days_of, same, stretches
 from ratecard.review.contracts import contract_refusals
 from ratecard.review.difference import CHANGED, Difference, factor
 from ratecard.review.markdown import NONE, amounts, subject
-from ratecard.review.rates import described, rate_changes, term_changes, terms_of
+from ratecard.review.rates import Terms, described, rate_changes, term_changes, terms_of
 from ratecard.review.sides import Priceable, Side
-from ratecard.tables.card import AnyModel, meaning
+from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.limits import Limits
+from ratecard.tables.monthly import described_terms
 from ratecard.tables.version import Version
 
 # The decimal places of a factor in a message.
@@ -46,6 +48,12 @@ class Rules(NamedTuple):
     def past(self, day: date) -> bool:
         """Return True if requests may have been priced since this day began."""
         return utc(day) < self.as_of
+
+    @property
+    def next_month(self) -> date:
+        """Return the first day of the first month that has not begun."""
+        first = self.as_of.astimezone(UTC).date().replace(day=1)
+        return (first + timedelta(days=31)).replace(day=1) if self.past(first) else first
 
 
 class _Step(NamedTuple):
@@ -158,6 +166,41 @@ def _fault_of_limits(place: str, words: str) -> Fault:
     return fault_at(place or f"{LIMITS}:1", "limits", words)
 
 
+def monthly_refusals(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
+    """Yield a fault for each term of every account that differs in a month that has begun, without a `correction`."""
+    correction = new.monthly_correction
+    if correction and correction != old.monthly_correction:
+        return
+    # Between two of these days the same terms hold; `date.min` stands for the months before the first of them.
+    days = {date.min, *(day for term in (*old.monthly, *new.monthly) for day in (term.begins, term.until) if day)}
+    refused: set[str] = set()
+    for day in sorted(filter(rules.past, days)):
+        (before, old_places), (after, new_places) = (_terms_in(day, tables) for tables in (old, new))
+        for change in term_changes(before, after):
+            if change.term in refused:
+                continue
+            refused.add(change.term)
+            since = "in months that have begun" if day == date.min else f"from {day} on"
+            words = f"{change.term}, which every account has, was edited {since}: {change.old or NONE}"
+            words += f" -> {change.new or NONE}. Let it change from {rules.next_month} on, by until and from"
+            hint = f"if it was wrong from the start, say `correction: reason` in {MONTHLY}"
+            if correction:
+                hint = f"'{correction}' is the reason of an earlier correction; if this is one too, say why"
+            place = new_places.get(change.term) or f"{rules.revision}:{old_places[change.term]}"
+            yield fault_at(place, "monthly", f"{words}; {hint}")
+
+
+def _terms_in(month: date, tables: Tables) -> tuple[Terms, dict[str, str]]:
+    """Return the texts of the terms that every account has in a month, without their dates, and their `file:line`."""
+    texts, places = Terms(), dict[str, str]()
+    for term in tables.monthly:
+        if term.holds(month):
+            text_by_name = described_terms([term.model_copy(update={"begins": None, "until": None})])
+            texts |= text_by_name
+            places |= dict.fromkeys(text_by_name, term.source)
+    return texts, places
+
+
 # Prefixes of terms that may be edited because they do not change a price, and of exceptions that do change one.
 _FREE = ("mode", "aliases", "patterns", "provider", "limit tier", "context_tokens", "order of charges", "accepts ")
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
@@ -198,6 +241,7 @@ def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
     """Find every refused change, at its line, in the order of the files."""
     faults = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
     faults += limit_refusals(old.tables.limits, new.tables.limits, rules)
+    faults += monthly_refusals(old.tables, new.tables, rules)
     faults += contract_refusals(old, new, rules.as_of, rules.revision)
     faults += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
     return sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message))

@@ -158,7 +158,7 @@ def described_terms(terms: Iterable[Term]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for term in terms:
         target = term.target.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
-        words = value_text(target) if target else ""
+        words = value_text(target, in_order=False) if target else ""
         name = f"monthly {term.kind} of {term.measure}{f' for {words}' if words else ''}"
         name += f" from {term.begins}" if term.begins else ""
         amount = "; ".join(map(_tier_text, term.tiers)) or value_text(term.amount)
@@ -172,6 +172,10 @@ def _tier_text(tier: MonthlyTier) -> str:
 
 
 class Monthly(Frozen):
-    """The file of the terms that every account has: `monthly:` and a list of terms."""
+    """The file of the terms that every account has: `monthly:` and a list of terms.
+
+    `correction` says why terms of months that have begun read differently now: `ratecard check --against` asks.
+    """
 
     monthly: tuple[Term, ...] = ()
+    correction: Text | None = None
