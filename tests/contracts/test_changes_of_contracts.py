@@ -26,6 +26,8 @@ def refused(
     return [str(fault) for fault in refusals(cards[0], cards[1], Rules(NOW, Decimal(2), "HEAD"))]
 
 
+TERM = "monthly:\n  - {minimum: 6, currency: USD}\n"
+TIERS = "monthly:\n  - {volume: [{up_to: 5, percent: -10%}, {factor: 0.5}], unit: mtoken}\n"
 BEGUN, LATER = contract(DISCOUNT), contract(DISCOUNT, begins="2026-12-01")
 CASES: dict[str, tuple[list[str], list[str], str]] = {
     "nothing": ([BEGUN], [BEGUN], ""),
@@ -61,6 +63,39 @@ CASES: dict[str, tuple[list[str], list[str], str]] = {
         [contract(DISCOUNT, further="correction: late\n")],
         [contract("- {for: {type: text}, factor: 0.7}", further="correction: 30 % was signed\n")],
         "",
+    ),
+    "a percentage written as a factor": ([BEGUN], [contract("- {for: {type: text}, factor: 0.8}")], ""),
+    "and a later end": ([BEGUN], [contract("- {for: {type: text}, factor: 0.8}", until="2028-12-01")], ""),
+    "a factor written as a percentage": ([contract("- {for: {type: text}, factor: 0.8}")], [BEGUN], ""),
+    "a term with the dates that it has": (
+        [contract(DISCOUNT, further=TERM)],
+        [contract(DISCOUNT, further=TERM.replace("USD", "USD, from: 2026-10-01, until: 2027-10-01"))],
+        "",
+    ),
+    "a term that ends later with its contract": (
+        [contract(DISCOUNT, further=TERM)],
+        [contract(DISCOUNT, further=TERM, until="2028-10-01")],
+        "",
+    ),
+    "a tier with a factor for its percentage": (
+        [contract(DISCOUNT, further=TIERS)],
+        [contract(DISCOUNT, further=TIERS.replace("percent: -10%", "factor: 0.9"))],
+        "",
+    ),
+    "a tier with another factor": (
+        [contract(DISCOUNT, further=TIERS)],
+        [contract(DISCOUNT, further=TIERS.replace("percent: -10%", "factor: 0.8"))],
+        "up to 5: x 0.9; above: x 0.5, until 2027-10-01 -> up to 5: x 0.8; above: x 0.5, until 2027-10-01",
+    ),
+    "no terms where there were those of every account": (
+        [BEGUN],
+        [contract(DISCOUNT, further="monthly: []\n")],
+        "was edited: monthly: none -> []",
+    ),
+    "a bound for a rate": (
+        [contract("- {for: {model: clip}, rate: 1}")],
+        [contract("- {for: {model: clip}, at_most: 1}")],
+        "was edited: model clip: 1 -> none",
     ),
     "taken away": ([BEGUN], [], "contract 'acme' vanished, and has had prices since 2026-10-01"),
     "taken away before it begins": ([LATER], [], ""),

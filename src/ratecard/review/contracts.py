@@ -76,7 +76,9 @@ def _of_change(before: Contract | None, contract: Contract, as_of: datetime) -> 
 
 
 def _same(one: Contract, other: Contract) -> bool:
-    return one == other or (meaning(one) == meaning(other) and set(one.accounts) == set(other.accounts))
+    """Return True if two contracts mean the same: the order may differ, or `factor` be written for `percent`."""
+    alike = meaning(one) == meaning(other) and set(one.accounts) == set(other.accounts)
+    return alike or _terms(one) == _terms(other)
 
 
 def _prolonged(before: Contract, contract: Contract) -> bool:
@@ -123,7 +125,7 @@ def _terms(contract: Contract | None) -> Terms:
     terms: Terms = {"from": str(contract.begins), **{name: str(value) for name, value in head.items()}}
     terms["accounts"] = value_text(contract.accounts, in_order=False)
     if contract.monthly is not None:
-        terms |= described_terms(contract.terms) or {"monthly": "none"}
+        terms |= described_terms(contract.terms) or {"monthly": "[]"}
     for override in contract.overrides:
         target, kind = override.target, override.kind
         parts = [str(target), *(f"except {models}" for models in target.excluded)]
