@@ -172,6 +172,40 @@ def test_a_commitment_begins_with_its_contract(tmp_path: Path) -> None:
     assert str(found.payable) == "2.28"
 
 
+NO_TERMS = """
+contract: pause
+accounts: [acme]
+from: 2026-10-01
+until: 2026-11-01
+source: a pause of a month
+monthly: []
+"""
+
+
+@pytest.mark.parametrize("of_the_list", [True, False])
+@pytest.mark.parametrize(
+    "pause", [NO_TERMS, NO_TERMS.replace("[]", "[{included: 9, unit: mtoken, for: {type: text}}]")]
+)
+@pytest.mark.parametrize("days", [("2026-09-02", "2026-10-02", "2026-11-02"), ("2026-09-02", "2026-11-02")])
+def test_a_commitment_goes_on_after_a_contract_of_a_month_that_has_other_terms(
+    tmp_path: Path, of_the_list: bool, pause: str, days: tuple[str, ...]
+) -> None:
+    """Of 5 September draws 3.30, so that 1.70 is left in November, whose usage is 4; October draws nothing."""
+    commitment = "monthly: [{commitment: 5, currency: USD, from: 2026-09-01}]\n"
+    signed = ACME.partition("overrides:")[0]
+    tables = contract(tmp_path, signed + commitment, monthly=None)
+    if of_the_list:
+        tables = contract(tmp_path, signed.replace("[acme]", "[bolt]"), monthly=commitment)
+    else:
+        pause = pause.replace("source:", "extends: acme\nsource:")
+    (tables / "contracts" / "pause.yaml").write_text(pause, encoding="utf-8")
+    rows = [text(day) for day in days]
+    found = made(tmp_path, tables, rows, "2026-11")
+    assert [(str(line.balance[0]), str(line.balance[1])) for line in found.terms if line.balance] == [("17/10", "0")]
+    assert str(found.payable) == "2.30"
+    assert [line.balance for line in made(tmp_path, tables, rows, "2026-10").terms if line.balance] == []
+
+
 def version(day: str, rate: str) -> str:
     """A version of Scribe above the newest one."""
     begin = WORDS.index("      - effective: 2026-10-12")

@@ -188,18 +188,19 @@ class AccountMonths:
 
     def _carried(self, month: date) -> dict[str, Fraction]:
         """Return the balances at the beginning of the month, as the months before left them."""
-        commitments = self._commitments(month)
-        balances = {term.source: Fraction(term.amount) for term in commitments}
-        older = [term for term in commitments if _begins(term) < month]
-        for term in older:
-            months = months_between(_begins(term), month_before(month))
+        balances: dict[str, Fraction] = {}
+        for term in self._commitments(month):
+            # Of a month in which another contract holds, nothing is drawn, and its usage need not be known.
+            months = [
+                earlier
+                for earlier in months_between(_begins(term), month_before(month))
+                if term in self._commitments(earlier)
+            ]
             if gaps := [earlier for earlier in months if earlier not in self.months]:
                 words = f"the commitment of {self.account} ({term.source}) begins with {term.begins:%Y-%m}"
                 missing = f"the usage has no row of {gaps[0]:%Y-%m}, so that it is not known what is left of it"
                 raise StatementError(f"{words}, and {missing}. Give the usage since then, or an opening balance")
-        if older:
-            carried = self._month(month_before(month)).balances
-            balances |= {term.source: carried[term.source] for term in older if term.source in carried}
+            balances[term.source] = self._month(months[-1]).balances[term.source] if months else Fraction(term.amount)
         return balances
 
     def _month(self, month: date) -> _Month:
