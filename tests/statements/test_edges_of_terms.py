@@ -36,7 +36,7 @@ def lines(*quantities: str, rated: Rated = TEXT) -> list[Line]:
 
 
 def settled(made: list[Line], *terms: Term, **balances: str) -> Settled:
-    known = {term.source: Fraction(balances.get("balance", "0")) for term in terms if term.kind == "commitment"}
+    known = {term: Fraction(balances.get("balance", "0")) for term in terms if term.kind == "commitment"}
     return settle_month(made, terms, UNITS, "USD", known)
 
 
@@ -200,6 +200,30 @@ def test_a_line_that_does_not_say_what_a_term_names_is_refused(target: dict[str,
     (named,) = (f"{name}: {value}" for name, value in target.get("conditions", target).items())
     with pytest.raises(StatementError, match=f"SKU c of reel does not say if it is for {named}, and minimum"):
         settled(lines("1", rated=CLIP), term(minimum="1", currency="USD", **{"for": target}))
+
+
+BEGUN = {"currency": "USD", "from": "2026-10-01"}
+
+
+@pytest.mark.parametrize(
+    ("of_text", "of_clips", "expected"),
+    [
+        ({"included": "1", "unit": "mtoken"}, {"included": "2", "unit": "clip"}, ["-10", "-6"]),
+        ({"volume": [{"rate": "9"}], "unit": "mtoken"}, {"volume": [{"rate": "2"}], "unit": "clip"}, ["-2", "-2"]),
+        ({"graduated": TIERS, "unit": "mtoken"}, {"volume": [{"rate": "2"}], "unit": "clip"}, ["0", "-2"]),
+        ({"commitment": "3", **BEGUN}, {"commitment": "100", **BEGUN}, ["-3", "-6"]),
+        ({"minimum": "21", "currency": "USD"}, {"minimum": "7", "currency": "USD"}, ["1", "1"]),
+    ],
+)
+def test_terms_of_one_line_of_yaml_are_settled_apart(
+    of_text: dict[str, Any], of_clips: dict[str, Any], expected: list[str]
+) -> None:
+    terms = [term(**of_text, **{"for": {"type": "text"}}), term(**of_clips, **{"for": {"type": "video"}})]
+    balances = {one_term: Fraction(one_term.amount) for one_term in terms if one_term.kind == "commitment"}
+    made = lines("2") + lines("2", rated=CLIP)
+    for ordered in (terms, terms[::-1]):
+        found = settle_month(made, ordered, UNITS, "USD", balances)
+        assert sorted(amounts(found)) == sorted(expected)
 
 
 def test_a_refund_is_in_no_term() -> None:

@@ -175,6 +175,24 @@ def test_a_commitment_that_has_ended_stops_no_later_month(tmp_path: Path) -> Non
     assert [each.change is None for each in found] == [True, False, False, False]
 
 
+def test_commitments_on_one_line_of_yaml_are_carried_apart(tmp_path: Path) -> None:
+    """20 for speech of 12.34 a month, and 0.5 for videos of 0.33."""
+    spoken, videos = (
+        f"{{commitment: {amount}, currency: USD, for: {{type: {type_}}}, from: 2026-09-01}}"
+        for amount, type_ in ((20, "speech"), (0.5, "video"))
+    )
+    days = ("2026-09-02", "2026-10-02")
+    made = [speech(f"{day}T00:00:00Z") for day in days]
+    made += [{**speech(f"{day}T01:00:00Z"), "type": "video", "model": "reel", "duration": "10s"} for day in days]
+    usage = write_rows(tmp_path / "usage.csv", made)
+    for ordered in ((spoken, videos), (videos, spoken)):
+        tables = write_tables(tmp_path / "tables", monthly=f"monthly: [{', '.join(ordered)}]\n")
+        found = statement(usage, account="acme", month="2026-10", tables=tables)
+        balances = {tuple(map(str, line.balance)) for line in found.terms if line.balance}
+        assert balances == {("383/50", "0"), ("17/100", "0")}
+        assert str(found.payable) == "4.84"
+
+
 def test_a_commitment_that_began_in_the_month_before_leaves_the_change_known(tmp_path: Path) -> None:
     ended = "monthly:\n  - {commitment: 20, currency: USD, from: 2026-09-01, until: 2026-10-01}\n"
     tables = write_tables(tmp_path / "tables", monthly=ended)

@@ -25,7 +25,7 @@ from ratecard.statements.lines import Line, StatementError, Sums
 from ratecard.statements.months import current_month, month_before, months_between, read_month
 from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
-from ratecard.statements.settle import PaidShares, Settled, settle_month
+from ratecard.statements.settle import Balances, PaidShares, Settled, settle_month
 from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, VOLUME, Term
 
 # The kinds of terms that reduce the charge of a request, so that its refund is smaller too.
@@ -120,7 +120,7 @@ class _Month(NamedTuple):
     """The statement of a month, the balances of commitments after it, and the number of rows in each other currency."""
 
     statement: Statement
-    balances: Mapping[str, Fraction]
+    balances: Balances
     elsewhere: Mapping[str, int]
 
 
@@ -175,8 +175,8 @@ class AccountMonths:
         terms = terms_in(self.card, self.account, month)
         return [term for term in terms if term.kind == COMMITMENT and term.currency == self.currency]
 
-    def _opening(self, month: date, balance: Decimal) -> dict[str, Fraction]:
-        """Check a given opening balance, and return it by the source of the account's commitment."""
+    def _opening(self, month: date, balance: Decimal) -> Balances:
+        """Check a given opening balance, and return it as that of the account's commitment."""
         commitments = self._commitments(month)
         if len(commitments) != 1:
             words = f"an opening balance is of one commitment, and {self.account} has {len(commitments) or 'none'}"
@@ -184,11 +184,11 @@ class AccountMonths:
         if not 0 <= balance <= commitments[0].amount:
             most = f"{commitments[0].amount} ({commitments[0].source})"
             raise StatementError(f"opening balance {balance} is not from 0 to the commitment of {most}")
-        return {commitments[0].source: Fraction(balance)}
+        return {commitments[0]: Fraction(balance)}
 
-    def _carried(self, month: date) -> dict[str, Fraction]:
+    def _carried(self, month: date) -> Balances:
         """Return the balances at the beginning of the month, as the months before left them."""
-        balances: dict[str, Fraction] = {}
+        balances: dict[Term, Fraction] = {}
         for term in self._commitments(month):
             # Of a month in which another contract holds, nothing is drawn, and its usage need not be known.
             months = [
@@ -200,7 +200,7 @@ class AccountMonths:
                 words = f"the commitment of {self.account} ({term.source}) begins with {term.begins:%Y-%m}"
                 missing = f"the usage has no row of {gaps[0]:%Y-%m}, so that it is not known what is left of it"
                 raise StatementError(f"{words}, and {missing}. Give the usage since then, or an opening balance")
-            balances[term.source] = self._month(months[-1]).balances[term.source] if months else Fraction(term.amount)
+            balances[term] = self._month(months[-1]).balances[term] if months else Fraction(term.amount)
         return balances
 
     def _month(self, month: date) -> _Month:
@@ -209,7 +209,7 @@ class AccountMonths:
             self._known[month] = self._settled(month, self._carried(month))
         return self._known[month]
 
-    def _settled(self, month: date, balances: Mapping[str, Fraction]) -> _Month:
+    def _settled(self, month: date, balances: Balances) -> _Month:
         """Rate and settle a month. Raises `StatementError` for rows without a price."""
         terms = terms_in(self.card, self.account, month)
         sums, rater = Sums(), AccountRater(self.card, self.rows, self.currency, month, terms)
@@ -230,9 +230,7 @@ class AccountMonths:
         )
         return _Month(settled_statement, settled.balances, rater.elsewhere)
 
-    def _settle(
-        self, lines: Iterable[Line], terms: Sequence[Term], balances: Mapping[str, Fraction], paid: PaidShares
-    ) -> Settled:
+    def _settle(self, lines: Iterable[Line], terms: Sequence[Term], balances: Balances, paid: PaidShares) -> Settled:
         units = self.card.tables.units
         return settle_month(lines, terms, units, self.currency, balances, refunded=self.refunded, paid_before=paid)
 

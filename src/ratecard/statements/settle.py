@@ -55,13 +55,15 @@ class TermLine:
 
 # The paid share of booked amounts, by request and SKU.
 PaidShares = Mapping[tuple[str, str], Fraction]
+# What is left of each commitment.
+Balances = Mapping[Term, Fraction]
 
 
 class Settled(NamedTuple):
     """The lines of the terms, the balances left, and the paid share of refunded requests."""
 
     terms: tuple[TermLine, ...]
-    balances: Mapping[str, Fraction]
+    balances: Balances
     paid: PaidShares
 
 
@@ -70,23 +72,23 @@ def settle_month(
     terms: Sequence[Term],
     units: Mapping[str, Unit],
     currency: str,
-    balances: Mapping[str, Fraction] | None = None,
+    balances: Balances | None = None,
     *,
     refunded: Collection[str] = (),
     paid_before: PaidShares | None = None,
 ) -> Settled:
     """Settle the terms of one month over its lines, which come in the order of time.
 
-    `terms` are those that hold in the month; `balances` has the balance of each commitment (by its `file:line`) at the
-    beginning of the month. Terms do not apply to refunds, and terms in another currency are left out. A request that is
+    `terms` are those that hold in the month; `balances` has the balance of each commitment at the beginning of the
+    month. Terms do not apply to refunds, and terms in another currency are left out. A request that is
     `refunded`, now or later, gets back at most what was paid for it: reductions by included amounts and tiers stay.
     `paid_before` has the paid shares of requests of earlier months. Raises `StatementError` if two terms of one step
     apply to a line, and for a commitment without a balance.
     """
     terms = [term for term in terms if term.currency in (None, currency)]
     finder = _Finder(terms, units)
-    included = {term.source: _Included(term) for term in terms if term.kind == INCLUDED}
-    tiered = {term.source: _Tiered(term, currency) for term in terms if term.kind in (GRADUATED, VOLUME)}
+    included = {term: _Included(term) for term in terms if term.kind == INCLUDED}
+    tiered = {term: _Tiered(term, currency) for term in terms if term.kind in (GRADUATED, VOLUME)}
     charges: dict[Rated, Fraction] = {}
     refunds: list[Line] = []
     kept: list[tuple[Line, Fraction, Fraction | None]] = []
@@ -96,11 +98,11 @@ def settle_month(
             continue
         amount, quantity = line.charged, Fraction(line.quantity)
         if (match := finder.term(line.rated, _INCLUDES)) is not None:
-            share = included[match.term.source].left_of(match.measure(quantity, amount), amount)
+            share = included[match.term].left_of(match.measure(quantity, amount), amount)
             amount, quantity = amount * share, quantity * share
         price: Fraction | None = amount
         if (match := finder.term(line.rated, _TIERS)) is not None:
-            price = tiered[match.term.source].take(line.rated, match.measure(quantity, amount), amount)
+            price = tiered[match.term].take(line.rated, match.measure(quantity, amount), amount)
         else:
             charges[line.rated] = charges.get(line.rated, _ZERO) + amount
         if line.request in refunded:
@@ -295,14 +297,14 @@ def _charged(term: Term, charges: Mapping[Rated, Fraction], finder: _Finder) -> 
     return sum((amount for match, amount in terms if match is not None and match.term is term), _ZERO)
 
 
-def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> TermLine:
+def _drawn(term: Term, charged: Fraction, balances: dict[Term, Fraction]) -> TermLine:
     """Draw charges from the balance of a commitment. Raises `StatementError` if the balance is not known."""
-    if term.source not in balances:
+    if term not in balances:
         words = f"commitment ({term.source}): what is left of it at the beginning of the month is not known"
         raise StatementError(f"{words}. Give the usage since {term.begins}, or an opening balance")
-    before = balances[term.source]
+    before = balances[term]
     drawn = max(_ZERO, min(before, charged))
-    balances[term.source] = before - drawn
+    balances[term] = before - drawn
     words = f"commitment: {plain_text(term.amount)} {term.measure} from {term.begins}"
     return TermLine(COMMITMENT, words, term.source, drawn, term.measure, -drawn, (before, before - drawn))
 

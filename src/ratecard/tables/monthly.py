@@ -71,6 +71,10 @@ class Term(Frozen):
     note: Text | None = None
     source: str = Field(default="", alias=SOURCE_KEY, exclude=True)
 
+    def __hash__(self) -> int:
+        # Conditions are a dict, which has no hash.
+        return hash(self.source)
+
     @field_validator("begins", "until")
     @classmethod
     def _first_of_month(cls, day: date | None, info: ValidationInfo) -> date | None:
