@@ -119,6 +119,66 @@ def test_a_row_that_cannot_be_read_stops_it(tmp_path: Path, tables: Path, row: s
     assert words in str(caught.value)
 
 
+CHARGED = f"2026-10-02T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-1"
+PART = f"2026-10-02T00:00:00Z,{INPUT},4,0,-1,CREDITS,scribe,r-1"
+BACK = f"2026-10-03T00:00:00Z,{INPUT},4,0,2,USD,scribe,r-1"
+CHARGED_AGAIN = "requestId: this request is charged by this SKU already. Leave the row out"
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ((CHARGED, CHARGED), f"1 row of no model: {CHARGED_AGAIN}"),
+        ((CHARGED, CHARGED, CHARGED), f"2 rows of no model: {CHARGED_AGAIN}"),
+        (
+            (CHARGED, CHARGED.replace("10-02", "10-05")),
+            f"{CHARGED_AGAIN}, as where pages of an export overlap (the first at 2026-10-05",
+        ),
+        ((CHARGED, CHARGED.replace(",4,1,-4,", ",4.00,1.0,-4.00,")), CHARGED_AGAIN),
+        ((CHARGED, CHARGED.replace(",1,-4,USD", ",2,-8,CREDITS")), CHARGED_AGAIN),
+        ((CHARGED.replace("10-02", "09-30"), CHARGED), CHARGED_AGAIN),
+        ((CHARGED, PART, PART), CHARGED_AGAIN),
+        ((CHARGED, BACK, BACK), "requestId: this refund is in the usage already. Leave the row out"),
+    ],
+)
+def test_a_row_that_is_there_twice_is_not_billed_twice(tmp_path: Path, rows: tuple[str, ...], words: str) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=None)
+    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    for ordered in (rows, rows[::-1]):
+        with pytest.raises(StatementError) as caught:
+            made(tmp_path, tables, *ordered)
+        assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "payable"),
+    [
+        # A charge that two balances paid, another request, another SKU, another price, and two parts paid back.
+        ((CHARGED, PART), "4.50"),
+        ((PART.replace(",0,", ",1,"), PART.replace("CREDITS", "USD")), "1.50"),
+        ((CHARGED, CHARGED.replace("r-1", "r-2")), "8.00"),
+        ((CHARGED, CHARGED.replace("input", "output")), "8.00"),
+        ((CHARGED, CHARGED.replace(",4,", ",5,")), "8.00"),
+        ((CHARGED, BACK, BACK.replace("10-03", "10-04")), "0.00"),
+        ((CHARGED, BACK.replace("scribe", "refund f-1"), BACK.replace("scribe", "refund f-2")), "0.00"),
+        # Of rows without a request it is not known if they are one.
+        ((CHARGED.replace("r-1", ""), CHARGED.replace("r-1", "")), "8.00"),
+        ((CHARGED, CHARGED.replace("10-02", "11-02")), "4.00"),
+    ],
+)
+def test_rows_of_one_request_that_are_not_the_same_are_all_on_it(
+    tmp_path: Path, rows: tuple[str, ...], payable: str
+) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=None)
+    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    assert str(made(tmp_path, tables, *rows).payable) == payable
+
+
+def test_requests_of_two_accounts_may_have_one_name(tmp_path: Path, tables: Path) -> None:
+    rows = (f"{CHARGED},acme", f"{CHARGED},bolt")
+    assert str(made(tmp_path, tables, *rows, heading=f"{HEADING},account").payable) == "4.00"
+
+
 def test_an_export_of_several_accounts_names_them(tmp_path: Path, tables: Path) -> None:
     rows = [f"2026-10-02T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-{at},{who}" for at, who in enumerate(("acme", "bolt"))]
     assert str(made(tmp_path, tables, *rows, heading=f"{HEADING},account").payable) == "4.00"

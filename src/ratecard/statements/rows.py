@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import LedgerError, QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import is_balance, minus, multiply
-from ratecard.ledger.files import CONTRACT, entry_in
+from ratecard.ledger.files import CONTRACT, PRICES, entry_in
 from ratecard.line_items.ledger_entry import LedgerEntry, worths
 from ratecard.price_book import PriceBook
 from ratecard.requests.counters import UsageDialect
+from ratecard.simulation.billing.repricer import AGAIN
 from ratecard.simulation.billing.skus import ModelInEffect, model_of, sold_by_sku
 from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape
@@ -30,17 +31,25 @@ REQUEST = "requestId"
 _DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens")
 # The columns of an export that are read.
 BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS, CONTRACT)))
+_COUNT = ("unit", "units")
 _VIDEO = "video"
+# The mark of a row whose charge or refund is in a row before.
+_REPEATED = "repeated"
 
 
 def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntry:
     """Read the ledger entry of a row of an export. Raises `ValueError` that says what is wrong with it."""
     details = {name: row[name] for name in _DETAILS if row.get(name)}
     notes = row.get("model") or row.get("notes")
+    cells = {**row, "notes": notes, "inferenceDetails": details}
     try:
-        return entry_in({**row, "notes": notes, "inferenceDetails": details}, [version.rates for version in limits], 1)
+        entry = entry_in(cells, [version.rates for version in limits], 1)
     except LedgerError as error:
         raise ValueError(str(error).removeprefix("row 1: ")) from None
+    if row.get(_REPEATED):
+        words = "requestId: this refund is in the usage already" if entry.amount > 0 else AGAIN
+        raise ValueError(f"{words}. Leave the row out, as where pages of an export overlap")
+    return entry
 
 
 class Bookings:
@@ -180,9 +189,12 @@ class AccountRows:
         names = self._present
         texts = ", ".join(self._text(name) for name in names)
         order = ", ".join(str(number + 2) for number in range(len(names)))
-        chosen = f"SELECT {self._instant}, {texts} FROM {self._table} WHERE {self._within(month)}"
+        mark = self._repeated_mark
+        where = f"{self._own} {'QUALIFY' if mark else 'AND'} {self._within(month)}"
+        chosen = f"SELECT {self._instant}, {texts}, {mark or 'NULL'} FROM {self._table} WHERE {where}"
         for micros, *values in self._rows(f"{chosen} ORDER BY 1, {order}"):
-            row = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+            cells = zip((*names, _REPEATED), values, strict=True)
+            row = {name: value for name, value in cells if value is not None}
             yield _EPOCH + micros * _MICROSECOND, row
 
     def usage_of(self, row: Mapping[str, str]) -> UsageShape:
@@ -200,6 +212,30 @@ class AccountRows:
         """Return the columns to read that the usage has; an export may lack some that the view of a ledger has."""
         present = {name for name, *_ in self._rows(f"DESCRIBE {self._table}")}
         return [name for name in self._names if self._known.columns.get(name) in present]
+
+    @cached_property
+    def _repeated_mark(self) -> str:
+        """Return the expression that marks all but the first row of a charge or refund; empty if nothing is repeated.
+
+        A charge is known by its request, SKU and price. A further part of it, which has no units, is known by the
+        balance that paid it too, and a refund by all that is said of it.
+        """
+        if not self.is_ledger or REQUEST not in self._present:
+            return ""
+        request = f"nullif({self._text(REQUEST)}, '')"
+        units, prices = (
+            [f"TRY_CAST({self._text(name)} AS DECIMAL(38, 18))" for name in names if name in self._present]
+            for names in (_COUNT, PRICES)
+        )
+        said = [self._instant, *(self._text(name) for name in ("amount", "currency", "notes") if name in self._present)]
+        part = f"CASE WHEN coalesce({', '.join(units)}) = 0 THEN {self._text('currency')} ELSE '' END"
+        kind = f"CASE WHEN {self._is_refund} THEN concat_ws(' ', {', '.join(said)}) ELSE {part} END"
+        booking = ", ".join((request, self._text("sku"), *prices, self._is_refund, kind))
+        repeated = f"GROUP BY {booking} HAVING count(*) > 1 LIMIT 1"
+        if not list(self._rows(f"SELECT 1 FROM {self._table} WHERE {self._own} AND {request} IS NOT NULL {repeated}")):
+            return ""
+        number = f"row_number() OVER (PARTITION BY {booking} ORDER BY {self._instant})"
+        return f"CASE WHEN {request} IS NOT NULL AND {number} > 1 THEN 'yes' END"
 
     @property
     def _is_refund(self) -> str:
