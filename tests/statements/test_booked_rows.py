@@ -111,12 +111,25 @@ def test_what_balances_paid_is_in_the_currency_at_their_worth(tmp_path: Path) ->
         (f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,DIEMS,scribe,r-1", "currency 'DIEMS' is not known"),
         (f"2026-10-02T00:00:00Z,{INPUT},x,2,-6,USD,scribe,r-1", "pricePerUnitUsd 'x' is not a number"),
         (f"2026-10-02T00:00:00Z,{INPUT},4,,-6,USD,scribe,r-1", "unit is missing"),
+        (f"2026-10-02T00:00:00Z,{INPUT},4,-1,-4,USD,scribe,r-1", "unit -1 is below zero, and amount -4 is no refund"),
+        (f"2026-10-02T00:00:00Z,{INPUT},4,-1,0,USD,scribe,r-1", "unit -1 is below zero, and amount 0 is no refund"),
+        (f"2026-10-02T00:00:00Z,{INPUT},-4,1,-4,USD,scribe,r-1", "pricePerUnitUsd -4 is below zero"),
     ],
 )
 def test_a_row_that_cannot_be_read_stops_it(tmp_path: Path, tables: Path, row: str, words: str) -> None:
     with pytest.raises(StatementError) as caught:
         made(tmp_path, tables, row)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("unit", ["0", "1", "-1"])
+def test_a_refund_is_read_however_its_units_are_written(tmp_path: Path, unit: str) -> None:
+    """The first of 3 units is included, whatever a refund of another request says."""
+    tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 1, unit: mtoken}\n")
+    back = f"2026-10-01T00:00:00Z,{INPUT},4,{unit},2,USD,refund f-1,r-0"
+    found = made(tmp_path, tables, back, f"2026-10-02T00:00:00Z,{INPUT},4,3,-12,USD,scribe,r-1")
+    assert [(line.kind, line.quantity, line.amount) for line in found.terms] == [("included", 1, -4)]
+    assert str(found.payable) == "6.00"
 
 
 CHARGED = f"2026-10-02T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-1"

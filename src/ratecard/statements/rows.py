@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import LedgerError, QuoteError
 from ratecard.base.instants import utc
-from ratecard.base.money import is_balance, minus, multiply
+from ratecard.base.money import is_balance, minus, multiply, plain_text
 from ratecard.ledger.files import CONTRACT, PRICES, entry_in
-from ratecard.line_items.ledger_entry import LedgerEntry, worths
+from ratecard.line_items.ledger_entry import LedgerEntry, price_field, worths
 from ratecard.price_book import PriceBook
 from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.billing.repricer import AGAIN
@@ -46,6 +46,10 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
         entry = entry_in(cells, [version.rates for version in limits], 1)
     except LedgerError as error:
         raise ValueError(str(error).removeprefix("row 1: ")) from None
+    for name, number in (("unit", entry.unit), (price_field(entry.currency), entry.price_per_unit)):
+        if number < 0 and entry.amount <= 0:
+            words = f"{name} {plain_text(number)} is below zero, and amount {plain_text(entry.amount)} is no refund"
+            raise ValueError(f"{words}. A charge has units and a price from zero on, a refund an amount above zero")
     if row.get(_REPEATED):
         words = "requestId: this refund is in the usage already" if entry.amount > 0 else AGAIN
         raise ValueError(f"{words}. Leave the row out, as where pages of an export overlap")
