@@ -1,11 +1,12 @@
 """A statement of a billing export: what was booked, never rated again, and refunds in their own month."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from statement_tables import write_tables
+from statement_tables import WORDS, write_tables
 
 from ratecard import load_rate_card
 from ratecard.ledger.files import ledger_csv, ledger_json
@@ -209,6 +210,28 @@ def test_terms_of_the_month_are_over_booked_rows_too(tmp_path: Path) -> None:
         made(tmp_path, tables, video)
 
 
+@pytest.mark.parametrize(
+    "term", ["{included: 1, unit: mtoken}", "{graduated: [{up_to: 1, rate: 0}, {percent: 0%}], unit: mtoken}"]
+)
+def test_the_minimum_in_a_ledger_is_a_line_of_its_own_that_terms_of_units_leave(tmp_path: Path, term: str) -> None:
+    """Of requests of 0.04 and 0.40 that cost at least 0.50 each, tokens are free, and what the minimum added stays."""
+    words = WORDS.replace("rounding: none", "minimum: 0.5\n        rounding: none")
+    tables = write_tables(tmp_path / "tables", monthly=f"monthly:\n  - {term}\n", words=words)
+    card, entries = load_rate_card(tables), list[LedgerEntry]()
+    for request, tokens in (("r-1", 10_000), ("r-2", 100_000)):
+        moment = datetime(2026, 10, 20, tzinfo=UTC)
+        quote = card.at(moment).rate({"model": "scribe", "usage": {"prompt_tokens": tokens, "completion_tokens": 0}})
+        entries += quote.ledger_entries(timestamp=moment, request_id=request)
+    file = tmp_path / "ledger.csv"
+    file.write_text(ledger_csv(entries), encoding="utf-8")
+    found = statement(file, account="acme", month="2026-10", tables=tables)
+    assert [(line.rated.sku, line.rated.unit, line.rated.unit_rate, line.quantity) for line in found.lines] == [
+        (INPUT, "mtoken", Decimal(4), Decimal("0.11")),
+        ("scribe-minimum", "minimum", Decimal(1), Decimal("0.56")),
+    ]
+    assert (found.charges, str(found.payable)) == (Decimal(1), "0.56")
+
+
 @pytest.mark.parametrize("day", ["2026-10-09", "2026-09-09"])
 def test_a_refund_of_what_was_free_pays_nothing_back(tmp_path: Path, day: str) -> None:
     tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 2, unit: mtoken}\n")
@@ -243,8 +266,6 @@ def test_a_refund_pays_back_what_its_request_paid_in_its_tiers(
 
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_charges_of_usage_and_their_ledger_come_to_the_same(tmp_path: Path, tables: Path, form: str) -> None:
-    from datetime import datetime
-
     card = load_rate_card(tables)
     bodies = [
         (

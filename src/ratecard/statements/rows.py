@@ -10,7 +10,8 @@ from ratecard.base.errors import LedgerError, QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import is_balance, minus, multiply, plain_text
 from ratecard.ledger.files import CONTRACT, PRICES, entry_in
-from ratecard.line_items.ledger_entry import LedgerEntry, price_field, worths
+from ratecard.line_items.ledger_entry import ONE, LedgerEntry, price_field, worths
+from ratecard.line_items.quote import MINIMUM
 from ratecard.price_book import PriceBook
 from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.billing.repricer import AGAIN
@@ -66,6 +67,9 @@ class Bookings:
     def line(self, entry: LedgerEntry, instant: datetime, prices: PriceBook) -> Line:
         """Return the line of an entry: the booked amount in the currency of the statement, and its quantity unchanged.
 
+        What a minimum adds has another price for each request, so that it is counted in money.
+
+
         Raises `ValueError` for a currency without a worth in that of the statement.
         """
         payers = worths(self._currency, prices.limits.rates)
@@ -78,7 +82,10 @@ class Bookings:
         rated = self._rated(entry, kind, prices)
         if is_balance(entry.currency):
             rated = rated._replace(paid_in=entry.currency, worth=worth)
-        return Line(instant, rated, entry.unit, amount, request=entry.details.request_id if entry.details else "")
+        quantity = entry.unit
+        if rated.unit == MINIMUM and rated.is_usage:
+            rated, quantity = rated._replace(unit_rate=ONE), amount
+        return Line(instant, rated, quantity, amount, request=entry.details.request_id if entry.details else "")
 
     def _rated(self, entry: LedgerEntry, kind: str, prices: PriceBook) -> Rated:
         name = model_of(prices, entry.notes, entry.sku)
@@ -91,6 +98,8 @@ class Bookings:
 
     def _unit(self, name: str, sku: str, prices: PriceBook) -> tuple[str | None, RatePlace]:
         """Return the unit that a SKU of a model counts, and the place of its rate."""
+        if sku == f"{name}-{MINIMUM}":
+            return MINIMUM, NOWHERE
         try:
             now: Any = ModelInEffect.of(prices, name)
         except QuoteError:
