@@ -11,6 +11,7 @@ from statement_tables import WORDS, write_rows, write_tables
 from ratecard.base.errors import TableError
 from ratecard.load.folder import load_tables
 from ratecard.statements import Statement, StatementLine, statement
+from ratecard.statements.simulated import simulated_months
 
 ACME = """
 contract: acme
@@ -99,6 +100,26 @@ def test_a_contract_without_terms_has_those_of_every_account(tmp_path: Path) -> 
 def test_a_contract_with_no_terms_at_all_takes_those_of_every_account_away(tmp_path: Path) -> None:
     tables = contract(tmp_path, ACME.partition("monthly:")[0] + "monthly: []\n")
     assert made(tmp_path, tables, [text("2026-10-02")], "2026-10").terms == ()
+
+
+@pytest.mark.parametrize(("currency", "payable"), [(None, "3.30"), ("USD", "3.30"), ("EUR", "7.00")])
+def test_a_minimum_in_another_currency_is_told_to_be_on_another_statement(
+    tmp_path: Path, currency: str | None, payable: str
+) -> None:
+    """All rows are in USD; a minimum of 7 EUR is due all the same, and other terms in EUR are not."""
+    euro = WORDS.replace("words", "mots").replace("scribe", "plume").replace("USD", "EUR")
+    terms = "  - {minimum: 7, currency: EUR}\n  - {commitment: 3, currency: EUR}\n  - {included: 3, currency: EUR}\n"
+    content = f"{ACME.partition('overrides:')[0]}currency: EUR\nmonthly:\n{terms}"
+    tables = contract(tmp_path, content, monthly=None)
+    (tables / "mots.yaml").write_text(euro, encoding="utf-8")
+    usage = write_rows(tmp_path / "usage.csv", [text("2026-09-02")])
+    note = "minimum of 7 EUR (contracts/acme.yaml:9): on a statement of its own, --currency EUR"
+    found = statement(usage, account="acme", month="2026-09", tables=tables, currency=currency)
+    assert str(found.payable) == payable
+    assert [words for words in found.notes if "minimum" in words] == ([] if currency == "EUR" else [note])
+    simulated = simulated_months(usage, tables=tables, currency=currency or "USD")
+    wanted = "1 row in USD: on a statement of their own, --currency USD" if currency == "EUR" else note
+    assert [month.reason for month in simulated] == [wanted]
 
 
 def test_terms_of_what_is_extended_are_replaced_whole(tmp_path: Path) -> None:

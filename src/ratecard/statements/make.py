@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.instants import utc
 from ratecard.base.messages import plural
-from ratecard.base.money import ISO_4217, USD, is_balance, nearest, text
+from ratecard.base.money import ISO_4217, USD, is_balance, nearest, plain_text, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
 from ratecard.requests.dialects import TableDialect
@@ -26,7 +26,7 @@ from ratecard.statements.months import current_month, month_before, months_betwe
 from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
 from ratecard.statements.settle import Balances, PaidShares, Settled, settle_month
-from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, VOLUME, Term
+from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MONTHLY_MINIMUM, VOLUME, Term
 
 # The kinds of terms that reduce the charge of a request, so that its refund is smaller too.
 TAKEN_OFF = (INCLUDED, GRADUATED, VOLUME)
@@ -164,12 +164,17 @@ class AccountMonths:
         return notes
 
     def elsewhere(self, month: date) -> list[str]:
-        """Say how many rows are not on the statement of a month because they are in other currencies."""
+        """Say how many rows, and which minimum, are not on a month's statement because they are in other currencies."""
         counts = sorted(self._month(month).elsewhere.items())
-        return [
+        notes = [
             f"{plural(count, 'row')} in {name}: on a statement of their own, --currency {name}"
             for name, count in counts
         ]
+        for term in terms_in(self.card, self.account, month):
+            if term.kind == MONTHLY_MINIMUM and term.currency != self.currency:
+                words = f"minimum of {plain_text(term.amount)} {term.currency} ({term.source})"
+                notes.append(f"{words}: on a statement of its own, --currency {term.currency}")
+        return notes
 
     def _commitments(self, month: date) -> list[Term]:
         terms = terms_in(self.card, self.account, month)
