@@ -311,6 +311,37 @@ def test_rows_that_are_on_no_statement_are_counted(tmp_path: Path, tables: Path)
     )
 
 
+def test_an_account_without_a_row_in_a_month_is_not_taken_for_a_slip_if_it_has_others(
+    tmp_path: Path, tables: Path
+) -> None:
+    rows = [text_of("2026-09-02T00:00:00Z", 1, "bolt"), text_of("2026-10-02T00:00:00Z", 1, "bolt2")]
+    usage = write_rows(tmp_path / "usage.csv", rows)
+    for account, words in (("bolt", ""), ("bolk", ". Did you mean 'bolt'?")):
+        found = statement(usage, account=account, month="2026-10", tables=tables)
+        assert found.notes[0] == f"The usage has no row of {account} in 2026-10{words}"
+
+
+@pytest.mark.parametrize(
+    ("account", "written", "signed", "named"),
+    [
+        ("acme", ("acme", " acme ", "Acme", "bolt"), "corp", "' acme ' and 'Acme'"),
+        (" acme ", (" acme ",), "acme", "'acme'"),
+        ("ACME", ("acme",), "Acme", "'Acme' and 'acme'"),
+        ("acme", ("acme", "acme2", "ac me"), "acme", ""),
+    ],
+)
+def test_accounts_of_nearly_the_same_name_are_told(
+    tmp_path: Path, tables: Path, account: str, written: tuple[str, ...], signed: str, named: str
+) -> None:
+    (tables / "contracts").mkdir()
+    terms = f"contract: one\naccounts: [{signed}]\nfrom: 2026-09-01\nsource: a test\n"
+    (tables / "contracts" / "one.yaml").write_text(terms, encoding="utf-8")
+    usage = write_rows(tmp_path / "usage.csv", [text_of("2026-10-02T00:00:00Z", 1, name) for name in written])
+    found = statement(usage, account=account, month="2026-10", tables=tables)
+    note = f"Accounts of nearly the same name: {named}. Nothing of theirs is on this statement"
+    assert [words for words in found.notes if "nearly" in words] == ([note] if named else [])
+
+
 @pytest.mark.parametrize("account", ["", " "])
 def test_a_statement_of_nobody_is_refused(tmp_path: Path, account: str) -> None:
     with pytest.raises(StatementError, match="the account is empty"):

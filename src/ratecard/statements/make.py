@@ -147,7 +147,7 @@ class AccountMonths:
         """Say what is not on the statement: rows of others or without an account, and the rest of the current month."""
         counts = self.rows.count(month)
         if not counts.of_account:
-            near = did_you_mean(self.account, self.rows.accounts())
+            near = "" if self.rows.has_any() else did_you_mean(self.account, self.rows.accounts())
             notes = [f"The usage has no row of {self.account} in {month:%Y-%m}{near and f'.{near}'}"]
         else:
             others = counts.all - counts.of_account - counts.of_nobody
@@ -156,12 +156,23 @@ class AccountMonths:
         if counts.of_nobody:
             share = text(nearest(Fraction(100 * counts.of_nobody, counts.all), 1))
             notes.append(f"{plural(counts.of_nobody, 'row')} ({share} % of the usage) of no account: on no statement")
+        if alike := self._alike():
+            names = " and ".join(f"'{name}'" for name in alike)
+            notes.append(f"Accounts of nearly the same name: {names}. Nothing of theirs is on this statement")
         notes += self.elsewhere(month)
         if self.card.contracts and not self.card.contract_of(None, self.account, utc(month)):
             notes.append(f"{self.account} has no contract on {month}: prices and terms of the list")
         if month >= current_month():
             notes.append(f"{month:%Y-%m} is not over: usage until its end is not on this statement yet")
         return notes
+
+    def _alike(self) -> list[str]:
+        """Return names in the usage and in contracts that differ from the account's in capitals and spaces alone."""
+        signed = {name for contract in self.card.contracts.values() for name in contract.accounts}
+        name = self.account.strip().lower()
+        return sorted(
+            {*self.rows.alike(), *(other for other in signed if other.strip().lower() == name)} - {self.account}
+        )
 
     def elsewhere(self, month: date) -> list[str]:
         """Say how many rows, and which minimum, are not on a month's statement because they are in other currencies."""

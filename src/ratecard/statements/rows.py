@@ -170,6 +170,17 @@ class AccountRows:
             return []
         return self._texts(f"{self._account} FROM {self._table} LIMIT {_MOST_NAMES}")
 
+    def alike(self) -> list[str]:
+        """Return the names of accounts in the usage that are the account's but for capitals and spaces around."""
+        if self._account is None:
+            return []
+        name = _SQL.literal(self.account.strip().lower())
+        return self._texts(f"{self._account} FROM {self._table} WHERE lower(trim({self._account})) = {name}")
+
+    def has_any(self) -> bool:
+        """Return True if the account has a row in any month."""
+        return bool(list(self._rows(f"SELECT 1 FROM {self._table} WHERE {self._own} LIMIT 1")))
+
     def count(self, month: date) -> RowCounts:
         """Count all rows of the usage, those of the account in a month, and those without an account."""
         where = (self._within(month), self._of_nobody)
