@@ -1,17 +1,22 @@
 """Whose rows a statement is of, which rows stop it, and what it needs to know of the months before."""
 
 import json
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import polars
+import pyarrow
 import pytest
 from statement_tables import WORDS, write_rows, write_tables
 
 from ratecard import load_rate_card
 from ratecard.simulation.simulate import simulate
 from ratecard.statements import StatementError, differences, make, statement
+from ratecard.statements import rows as statement_rows
 
 
 def speech(when: str, characters: int = 1_000_000, **other: Any) -> dict[str, Any]:
@@ -340,6 +345,24 @@ def test_accounts_of_nearly_the_same_name_are_told(
     found = statement(usage, account=account, month="2026-10", tables=tables)
     note = f"Accounts of nearly the same name: {named}. Nothing of theirs is on this statement"
     assert [words for words in found.notes if "nearly" in words] == ([note] if named else [])
+
+
+def _relation(rows: list[dict[str, Any]]) -> duckdb.DuckDBPyRelation:
+    return duckdb.connect().from_arrow(pyarrow.Table.from_pylist(rows))
+
+
+@pytest.mark.parametrize("frame_of", [pyarrow.Table.from_pylist, polars.DataFrame, polars.LazyFrame, _relation])
+def test_a_frame_has_the_statement_of_a_file_with_the_same_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frame_of: Callable[[list[dict[str, Any]]], Any]
+) -> None:
+    """Rows are read in batches, of which there are several."""
+    monkeypatch.setattr(statement_rows, "_BATCH", 2)
+    tables = write_tables(tmp_path / "tables", monthly=COMMITMENT)
+    rows = [text_of(f"2026-{month}-0{day}T00:00:00Z", 900_000) for month in ("09", "10") for day in range(1, 6)]
+    of_file = statement(write_rows(tmp_path / "usage.csv", rows), account="acme", month="2026-10", tables=tables)
+    of_frame = statement(frame_of(rows), account="acme", month="2026-10", tables=tables)
+    assert (str(of_frame.payable), of_frame.digest) == ("0.00", of_file.digest)
+    assert [str(line.balance[1]) for line in of_frame.terms if line.balance] == ["703/10"]
 
 
 @pytest.mark.parametrize("account", ["", " "])

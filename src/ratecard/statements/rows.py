@@ -276,8 +276,9 @@ class AccountRows:
         return [text for (text,) in self._rows(f"SELECT DISTINCT {query}") if text]
 
     def _rows(self, query: str) -> Iterator[Any]:
-        with readable(), self._workspace.another() as connection:
-            result = connection.execute(query)
+        # Another connection would not see a frame. So one query must be read to its end before the next one begins.
+        with readable():
+            result = self._workspace.connection.execute(query)
             while batch := result.fetchmany(_BATCH):
                 yield from batch
 
