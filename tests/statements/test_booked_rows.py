@@ -264,6 +264,38 @@ def test_a_refund_pays_back_what_its_request_paid_in_its_tiers(
         assert [line.amount for line in found.terms if line.kind == "refunds"] == [taken_off]
 
 
+@pytest.mark.parametrize(
+    ("term", "payable"),
+    [
+        ("{included: 1, unit: mtoken}", "16.00"),
+        ("{included: 2, unit: mtoken}", "12.00"),
+        ("{included: 9, currency: USD}", "11.00"),
+        ("{graduated: [{up_to: 1, percent: 0%}, {rate: 2}], unit: mtoken}", "12.00"),
+        ("{graduated: [{up_to: 4, rate: 1}, {percent: 0%}], unit: mtoken}", "8.00"),
+        ("{graduated: [{up_to: 4, factor: 0.5}, {percent: 0%}], unit: mtoken}", "12.00"),
+        ("{volume: [{rate: 1}], unit: mtoken}", "5.00"),
+        ("{volume: [{percent: -50%}], unit: mtoken}", "10.00"),
+    ],
+)
+def test_a_charge_that_two_balances_paid_has_the_terms_of_one(tmp_path: Path, term: str, payable: str) -> None:
+    """Two charges of 8 and 12 for 2 and 3 units, of which CREDITS paid 3 and 1; also where the further row is first."""
+    tables = write_tables(tmp_path / "tables", monthly=f"monthly:\n  - {term}\n")
+    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    whole = (
+        f"2026-10-02T00:00:00Z,{INPUT},4,2,-8,USD,scribe,r-1",
+        f"2026-10-03T00:00:00Z,{INPUT},4,3,-12,USD,scribe,r-2",
+    )
+    split = (
+        f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,CREDITS,scribe,r-1",
+        f"2026-10-02T00:00:00Z,{INPUT},4,0,-5,USD,scribe,r-1",
+        f"2026-10-03T00:00:00Z,{INPUT},4,0,-2,CREDITS,scribe,r-2",
+        f"2026-10-03T00:00:00Z,{INPUT},4,3,-11,USD,scribe,r-2",
+    )
+    for rows in (whole, split, split[::-1]):
+        found = made(tmp_path, tables, *rows)
+        assert (found.charges, str(found.payable)) == (20, payable), rows
+
+
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_charges_of_usage_and_their_ledger_come_to_the_same(tmp_path: Path, tables: Path, form: str) -> None:
     card = load_rate_card(tables)

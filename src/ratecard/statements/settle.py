@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from ratecard.base.money import plain_text
@@ -92,7 +94,7 @@ def settle_month(
     charges: dict[Rated, Fraction] = {}
     refunds: list[Line] = []
     kept: list[tuple[Line, Fraction, Fraction | None]] = []
-    for line in lines:
+    for line in _with_parts(lines):
         if not line.rated.is_usage:
             refunds.append(line)
             continue
@@ -118,6 +120,26 @@ def settle_month(
     times = {rated: times for tiers in tiered.values() for rated, times in tiers.times(charges)}
     paid = {**(paid_before or {}), **_paid(kept, times)}
     return Settled((*term_lines, *_never_paid(refunds, paid, currency)), left, paid)
+
+
+def _with_parts(lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield lines; a charge that several balances paid is settled whole on its first row, which has its units.
+
+    Its rows are of one instant, and no term of units could meet the further ones.
+    """
+    for _, of_instant in groupby(lines, attrgetter("instant")):
+        group = list(of_instant)
+        firsts = {_charge(line): number for number, line in enumerate(group) if line.quantity and line.request}
+        for number, line in enumerate(group):
+            first = firsts.get(_charge(line), number)
+            if line.rated.is_usage and not line.quantity and first != number:
+                group[first] = group[first]._replace(settled=group[first].charged + line.charged)
+                group[number] = line._replace(settled=_ZERO)
+        yield from group
+
+
+def _charge(line: Line) -> tuple[object, ...]:
+    return line.request, line.rated.sku, line.rated.unit_rate, line.rated.kind
 
 
 def _paid(kept: Iterable[tuple[Line, Fraction, Fraction | None]], times: Mapping[Rated, Fraction]) -> PaidShares:
