@@ -1,5 +1,6 @@
 """A statement of a billing export: what was booked, never rated again, and refunds in their own month."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -186,6 +187,35 @@ def test_rows_of_one_request_that_are_not_the_same_are_all_on_it(
     tables = write_tables(tmp_path / "tables", monthly=None)
     (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
     assert str(made(tmp_path, tables, *rows).payable) == payable
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        ((CHARGED, BACK.replace(",2,USD", ",4,USD")), ""),
+        ((CHARGED, BACK.replace(",2,USD", ",4.01,USD")), "the first at 2026-10-03"),
+        ((CHARGED, BACK, BACK.replace("10-03", "10-04")), ""),
+        ((CHARGED, BACK, BACK.replace("10-03", "10-04").replace(",2,USD", ",2.01,USD")), "the first at 2026-10-04"),
+        ((CHARGED, BACK, BACK.replace("10-03", "11-04").replace(",2,USD", ",2.01,USD")), ""),
+        ((CHARGED.replace("10-02", "09-02"), BACK.replace(",2,USD", ",4.01,USD")), "the first at 2026-10-03"),
+        # What was charged is not in the usage: a request without a row, another SKU, or another balance.
+        ((CHARGED, BACK.replace("r-1", "r-2").replace(",2,USD", ",40,USD")), ""),
+        ((CHARGED, BACK.replace("input", "output").replace(",2,USD", ",40,USD")), ""),
+        ((CHARGED, BACK.replace(",2,USD", ",40,CREDITS")), ""),
+        ((CHARGED.replace("r-1", ""), BACK.replace("r-1", "").replace(",2,USD", ",40,USD")), ""),
+    ],
+)
+def test_refunds_beyond_the_charge_that_they_name_are_refused(
+    tmp_path: Path, rows: tuple[str, ...], fault: str
+) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=None)
+    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    with pytest.raises(StatementError) if fault else nullcontext() as caught:
+        made(tmp_path, tables, *rows)
+    if caught:
+        words = "1 row of no model: amount: the refunds of this request by this SKU are more than was charged"
+        assert words in str(caught.value)
+        assert fault in str(caught.value)
 
 
 def test_requests_of_two_accounts_may_have_one_name(tmp_path: Path, tables: Path) -> None:

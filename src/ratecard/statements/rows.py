@@ -34,8 +34,14 @@ _DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens
 BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS, CONTRACT)))
 _COUNT = ("unit", "units")
 _VIDEO = "video"
-# The mark of a row whose charge or refund is in a row before.
-_REPEATED = "repeated"
+# The mark of a row that other rows contradict, and the reason for each mark.
+_MARK = "mark"
+_LEAVE_OUT = "Leave the row out, as where pages of an export overlap"
+_REASONS = {
+    "charge": f"{AGAIN}. {_LEAVE_OUT}",
+    "refund": f"requestId: this refund is in the usage already. {_LEAVE_OUT}",
+    "beyond": "amount: the refunds of this request by this SKU are more than was charged. Refund at most that",
+}
 
 
 def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntry:
@@ -51,9 +57,8 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
         if number < 0 and entry.amount <= 0:
             words = f"{name} {plain_text(number)} is below zero, and amount {plain_text(entry.amount)} is no refund"
             raise ValueError(f"{words}. A charge has units and a price from zero on, a refund an amount above zero")
-    if row.get(_REPEATED):
-        words = "requestId: this refund is in the usage already" if entry.amount > 0 else AGAIN
-        raise ValueError(f"{words}. Leave the row out, as where pages of an export overlap")
+    if mark := row.get(_MARK):
+        raise ValueError(_REASONS[mark])
     return entry
 
 
@@ -213,11 +218,11 @@ class AccountRows:
         names = self._present
         texts = ", ".join(self._text(name) for name in names)
         order = ", ".join(str(number + 2) for number in range(len(names)))
-        mark = self._repeated_mark
+        mark = self._mark
         where = f"{self._own} {'QUALIFY' if mark else 'AND'} {self._within(month)}"
         chosen = f"SELECT {self._instant}, {texts}, {mark or 'NULL'} FROM {self._table} WHERE {where}"
         for micros, *values in self._rows(f"{chosen} ORDER BY 1, {order}"):
-            cells = zip((*names, _REPEATED), values, strict=True)
+            cells = zip((*names, _MARK), values, strict=True)
             row = {name: value for name, value in cells if value is not None}
             yield _EPOCH + micros * _MICROSECOND, row
 
@@ -238,28 +243,52 @@ class AccountRows:
         return [name for name in self._names if self._known.columns.get(name) in present]
 
     @cached_property
+    def _mark(self) -> str:
+        """Return the expression that marks booked rows that others contradict; empty if there are none."""
+        if not self.is_ledger or REQUEST not in self._present:
+            return ""
+        marks = ", ".join(filter(None, (self._repeated_mark, self._beyond_mark)))
+        return f"CASE WHEN {self._request} IS NOT NULL THEN coalesce({marks}) END" if marks else ""
+
+    @property
     def _repeated_mark(self) -> str:
         """Return the expression that marks all but the first row of a charge or refund; empty if nothing is repeated.
 
         A charge is known by its request, SKU and price. A further part of it, which has no units, is known by the
         balance that paid it too, and a refund by all that is said of it.
         """
-        if not self.is_ledger or REQUEST not in self._present:
-            return ""
-        request = f"nullif({self._text(REQUEST)}, '')"
-        units, prices = (
-            [f"TRY_CAST({self._text(name)} AS DECIMAL(38, 18))" for name in names if name in self._present]
-            for names in (_COUNT, PRICES)
-        )
+        units, prices = ([self._number(name) for name in names if name in self._present] for names in (_COUNT, PRICES))
         said = [self._instant, *(self._text(name) for name in ("amount", "currency", "notes") if name in self._present)]
         part = f"CASE WHEN coalesce({', '.join(units)}) = 0 THEN {self._text('currency')} ELSE '' END"
         kind = f"CASE WHEN {self._is_refund} THEN concat_ws(' ', {', '.join(said)}) ELSE {part} END"
-        booking = ", ".join((request, self._text("sku"), *prices, self._is_refund, kind))
-        repeated = f"GROUP BY {booking} HAVING count(*) > 1 LIMIT 1"
-        if not list(self._rows(f"SELECT 1 FROM {self._table} WHERE {self._own} AND {request} IS NOT NULL {repeated}")):
+        booking = ", ".join((self._request, self._text("sku"), *prices, self._is_refund, kind))
+        if not self._is_any(booking, "count(*) > 1"):
             return ""
         number = f"row_number() OVER (PARTITION BY {booking} ORDER BY {self._instant})"
-        return f"CASE WHEN {request} IS NOT NULL AND {number} > 1 THEN 'yes' END"
+        return f"CASE WHEN {number} > 1 THEN CASE WHEN {self._is_refund} THEN 'refund' ELSE 'charge' END END"
+
+    @property
+    def _beyond_mark(self) -> str:
+        """Return the expression that marks refunds beyond the charge, where that is in the usage; empty without any."""
+        booking = ", ".join((self._request, self._text("sku"), self._text("currency")))
+        charged, refunded = (f"sum(greatest({sign}{self._number('amount')}, 0))" for sign in ("-", ""))
+        if not self._is_any(booking, f"0 < {charged} AND {charged} < {refunded}"):
+            return ""
+        of_all = f"{charged} OVER (PARTITION BY {booking})"
+        until_now = f"{refunded} OVER (PARTITION BY {booking} ORDER BY {self._instant})"
+        return f"CASE WHEN {self._is_refund} AND 0 < {of_all} AND {of_all} < {until_now} THEN 'beyond' END"
+
+    def _is_any(self, booking: str, condition: str) -> bool:
+        """Return True if the account's rows of any booking, grouped by these expressions, meet a condition."""
+        query = f"SELECT 1 FROM {self._table} WHERE {self._own} AND {self._request} IS NOT NULL"
+        return bool(list(self._rows(f"{query} GROUP BY {booking} HAVING {condition} LIMIT 1")))
+
+    @property
+    def _request(self) -> str:
+        return f"nullif({self._text(REQUEST)}, '')"
+
+    def _number(self, name: str) -> str:
+        return f"TRY_CAST({self._text(name)} AS DECIMAL(38, 18))"
 
     @property
     def _is_refund(self) -> str:
