@@ -137,6 +137,7 @@ class AccountRows:
 
     def __init__(self, workspace: Workspace, opened: Any, account: str, dialect: UsageDialect | None = None) -> None:
         self.account, self._workspace, self._known = account, workspace, opened.known
+        self._is_reading = False
         self.source: Source = opened.source
         known: Usage = self._known
         if known.is_counted:
@@ -305,11 +306,17 @@ class AccountRows:
         return [text for (text,) in self._rows(f"SELECT DISTINCT {query}") if text]
 
     def _rows(self, query: str) -> Iterator[Any]:
-        # Another connection would not see a frame. So one query must be read to its end before the next one begins.
-        with readable():
-            result = self._workspace.connection.execute(query)
-            while batch := result.fetchmany(_BATCH):
-                yield from batch
+        # Another connection would not see a frame, and on one connection a further query ends the one before it.
+        if self._is_reading:
+            raise RuntimeError("the rows of one query must be read to their end before the next query")
+        self._is_reading = True
+        try:
+            with readable():
+                result = self._workspace.connection.execute(query)
+                while batch := result.fetchmany(_BATCH):
+                    yield from batch
+        finally:
+            self._is_reading = False
 
 
 def _micros(day: date) -> int:
