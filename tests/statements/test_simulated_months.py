@@ -81,6 +81,26 @@ def test_a_month_with_a_row_without_a_price_has_the_reason_instead(tmp_path: Pat
     assert "1 row without a price" in second.reason
 
 
+ODD = "2 rows of a-1: timestamp is missing or not an instant, so that it is not known of which month they are"
+
+
+@pytest.mark.parametrize("timestamps", [("2026-10-32T10:00:00Z", ""), ("2026-11-31", "yesterday")])
+def test_rows_that_may_be_of_any_month_leave_their_account_without_a_statement(
+    tmp_path: Path, timestamps: tuple[str, ...]
+) -> None:
+    """As `ratecard statement` refuses them; the months of other accounts are stated."""
+    place = usage(tmp_path, *(f"text,flat,{timestamp},a-1,1000000,0" for timestamp in timestamps))
+    with pytest.raises(StatementError, match=ODD):
+        statement(place, account="a-1", month="2026-10", tables=card_of(ACME))
+    months = simulated_months(place, Side("now", card_of(ACME)), accounts=["a-1", "b-1"])
+    assert [(month.account, month.amounts and month.amounts[-1], month.reason) for month in months] == [
+        ("a-1", None, ODD), ("a-1", None, ODD), ("b-1", Decimal("4.00"), ""), ("b-1", Decimal("14.00"), ""),
+    ]  # fmt: skip
+    (tmp_path / "odd.csv").write_text("\n".join([place.read_text().split()[0], *place.read_text().split()[-2:]]))
+    with pytest.raises(StatementError, match=ODD):
+        simulated_months(tmp_path / "odd.csv", Side("now", card_of(ACME)))
+
+
 def test_rows_in_other_currencies_are_counted(tmp_path: Path) -> None:
     euro = family(text_model("plume", by_tokens("- {tokens: [input, cache_input, output], rate: 1}")))
     euro = euro.replace("USD", "EUR").replace("made-up", "euro")
@@ -131,6 +151,17 @@ def test_what_has_no_instants_of_rows_is_refused(tmp_path: Path) -> None:
         simulated_months(bare, tables=prices)
 
 
+def test_a_billing_export_is_refused(tmp_path: Path) -> None:
+    """Its amounts are the same under every side; without a column `account`, each account would pay all of it."""
+    export = tmp_path / "export.csv"
+    export.write_text(
+        "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes\n"
+        "2026-10-05T10:00:00Z,flat-llm-input-mtoken,1,2,-2,USD,flat\n"
+    )
+    with pytest.raises(StatementError, match="a billing export holds what each account was charged already"):
+        simulated_months(export, Side("now", card_of(ACME)), accounts=["a-1", "b-1"])
+
+
 def test_the_command_writes_them_beside_its_report(tmp_path: Path) -> None:
     prices, place, out = write(tmp_path / "prices", ACME), usage(tmp_path), tmp_path / "months.csv"
     words = ["simulate", str(place), "--tables", str(prices), "--contracts", "--statements", str(out)]
@@ -151,6 +182,15 @@ def test_a_month_without_a_statement_is_said_and_the_status_is_1(tmp_path: Path)
     assert ran.exit_code == 1
     assert "no statement of a-1 for 2026-11: 1 row without a price" in ran.stderr
     assert [line["payable"] for line in csv.DictReader(out.read_text().splitlines())] == ["5.00", ""]
+
+
+def test_a_reason_of_several_months_is_said_once(tmp_path: Path) -> None:
+    prices, out = write(tmp_path / "prices", ACME), tmp_path / "months.csv"
+    place = usage(tmp_path, *["text,flat,,a-1,1,1"] * 2)
+    words = ["simulate", str(place), "--tables", str(prices), "--contracts", "--statements", str(out)]
+    ran = CliRunner().invoke(main, words)
+    assert (ran.exit_code, ran.stderr.count(ODD)) == (1, 1)
+    assert [line["payable"] for line in csv.DictReader(out.read_text().splitlines())] == ["", ""]
 
 
 @pytest.mark.parametrize("of", ["kept", "one instant"])

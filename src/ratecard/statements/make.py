@@ -79,11 +79,16 @@ def statement(
         opening = opened_usage(workspace, usage, columns or {}, None, None, [card], silent, usage_dialect)
         with opening as opened:
             rows = AccountRows(workspace, opened, account, usage_dialect)
-            if odd_rows := rows.count_odd():
-                words = "is missing or not an instant, so that it is not known of which month they are"
-                raise StatementError(f"{plural(odd_rows, 'row')} of {account}: timestamp {words}")
+            if odd_rows := of_no_month(rows):
+                raise StatementError(odd_rows)
             currency = currency or _currency_of(card, rows, begins)
             return AccountMonths(card, rows, currency).statement(begins, opening_balance)
+
+
+def of_no_month(rows: AccountRows) -> str:
+    """Say how many rows of an account may be of any month, so that none can be stated; empty if there are none."""
+    words = "is missing or not an instant, so that it is not known of which month they are"
+    return f"{plural(odd_rows, 'row')} of {rows.account}: timestamp {words}" if (odd_rows := rows.count_odd()) else ""
 
 
 def _currency_of(card: RateCard, rows: AccountRows, month: date) -> str:

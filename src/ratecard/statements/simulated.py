@@ -21,7 +21,7 @@ from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import StatementError, exact_text
-from ratecard.statements.make import AccountMonths
+from ratecard.statements.make import AccountMonths, of_no_month
 from ratecard.statements.rows import AccountRows
 
 _AMOUNTS = ("list", "contract", "terms", "payable")
@@ -65,8 +65,9 @@ def simulated_months(
     """Make the statement of each account for each month of a usage, under the current prices and under candidates.
 
     By default, `accounts` are those with a contract on some side. The other arguments are those of `simulate`. Rows are
-    rated one by one in the order of time, because terms of a month need it; so kept roll-ups and prices of one instant
-    are refused. Raises `StatementError`; an account and a month without a statement has the reason in its place.
+    rated one by one in the order of time, because terms of a month need it; so kept roll-ups, prices of one instant and
+    billing exports are refused. Raises `StatementError`; an account and a month without a statement has the reason in
+    its place.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -93,6 +94,9 @@ def simulated_months(
             raise StatementError(f"{words}. Give the usage that it was made of")
         cards = [side.card for side in compared]
         with opened_usage(workspace, usage, columns or {}, None, None, cards, silent, usage_dialect) as opened:
+            if opened.known.is_ledger:
+                words = "a billing export holds what each account was charged already, under every side"
+                raise StatementError(f"{words}. `statement` says what an account pays by it")
             months: list[SimulatedMonth] = []
             for account in named:
                 rows = AccountRows(workspace, opened, account, usage_dialect)
@@ -103,7 +107,13 @@ def simulated_months(
 def _of_account(compared: Sequence[Side], rows: AccountRows, currency: str) -> Iterator[SimulatedMonth]:
     """Yield the months of an account under each side, without those that have neither rows nor terms."""
     months_by_side = [AccountMonths(side.card, rows, currency) for side in compared]
-    for month in sorted(rows.months()):
+    usage_months, odd_rows = sorted(rows.months()), of_no_month(rows)
+    if odd_rows and not usage_months:
+        raise StatementError(odd_rows)
+    for month in usage_months:
+        if odd_rows:
+            yield from (SimulatedMonth(rows.account, month, side.label, None, odd_rows) for side in compared)
+            continue
         simulated = []
         for side, months in zip(compared, months_by_side, strict=True):
             try:
