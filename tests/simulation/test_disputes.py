@@ -95,6 +95,18 @@ def test_a_row_that_is_not_as_it_should_be_is_listed(tmp_path: Path, row: str, c
     assert found == DisputedRows(7, 1, int(not cells[1]), 1, Decimal(cells[2] or 0), "USD")
 
 
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@sum"])
+def test_csv_runs_nothing_in_a_spreadsheet(tmp_path: Path, name: str) -> None:
+    """A text has an apostrophe before it, and a difference below zero is a number."""
+    of_request, of_sku = f"{line(CHAT, '2', '0.5', '-0.9')},{name}", f"{line(name, '2', '0.5', f'{name}x')},r-9"
+    _, lines = disputes(tmp_path, of_request, of_sku)
+    assert {(request, sku, difference) for request, _, sku, _, _, difference, *_ in lines} == {
+        (f"'{name}", CHAT, "-0.1"),
+        ("r-9", f"'{name}", ""),
+    }
+    assert not [cells for cells in lines if cells[3].startswith(("=", "+", "@"))]
+
+
 def test_a_bill_as_it_should_be_has_none(tmp_path: Path) -> None:
     found, lines = disputes(tmp_path)
     assert (found, lines) == (DisputedRows(6, 0, 0, 1, Decimal(0), "USD"), [])

@@ -9,6 +9,7 @@ import resource
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -20,9 +21,11 @@ from openpyxl.cell import Cell
 
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.amounts import QUANTITY_NAMES
+from ratecard.simulation.answers.tornado import Swing
 from ratecard.simulation.report import output
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.result import Simulation
 from reports import CUSTOMERS, simulated
 
@@ -65,6 +68,12 @@ def test_csv_runs_nothing_in_a_spreadsheet(written: Path) -> None:
         names = {row["customer"] for row in csv.DictReader(file)}
     assert not [name for name in names if name.startswith(("=", "+", "-", "@"))]
     assert names == {f"'{name}" if name and name[0] in "=+-@" else name or "" for name in CUSTOMERS}
+
+
+def test_csv_of_a_tornado_runs_nothing_in_a_spreadsheet(report: Report, tmp_path: Path) -> None:
+    swings = [Swing("=1+1", Decimal(2), Decimal(-1), None, "@why")]
+    write_tornado(report, Fraction(1, 2), swings, tmp_path / "tornado.csv")
+    assert (tmp_path / "tornado.csv").read_text(encoding="utf-8").splitlines()[1] == "'=1+1,2,-1,,'@why"
 
 
 def test_parquet_has_decimals_and_names_as_they_are(simulation: Simulation, written: Path) -> None:

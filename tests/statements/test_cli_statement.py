@@ -4,12 +4,15 @@ import csv
 import json
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner, Result
-from statement_tables import rows, write_rows
+from pyarrow import parquet
+from statement_tables import rows, write_rows, write_tables
+from test_booked_rows import export
 from test_of_contracts import ACME, contract
 
 from ratecard.cli import main
@@ -87,6 +90,32 @@ def test_names_cannot_be_markup(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "<b>|x" not in (tmp_path / "x.html").read_text(encoding="utf-8")
     assert "<b>|x" not in (tmp_path / "x.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@sum", "\t=1", "acme"])
+def test_csv_runs_nothing_in_a_spreadsheet(tmp_path: Path, name: str) -> None:
+    """A text has an apostrophe before it; Parquet has it as it is, and an amount below zero is a number."""
+    heading = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,account"
+    booked = [f"2026-10-0{day}T00:00:00Z,{name},4,2,{amount},USD,{name},{name}" for day, amount in ((2, -8), (3, 2))]
+    words = ["statement", str(export(tmp_path, *booked, heading=heading)), f"--account={name}", "--month", "2026-10"]
+    words += ["--tables", str(write_tables(tmp_path / "tables", monthly=None)), f"--issuer={name}"]
+    outs = [tmp_path / f"out.{ending}" for ending in ("csv", "focus.csv", "focus.parquet")]
+    done = run(words, *(part for out in outs for part in ("--out", str(out))))
+    assert done.exit_code == 0, done.output
+    charge, refund, _ = read_csv(outs[0])
+    cell = name if name == "acme" else f"'{name}"
+    assert (charge["sku"], charge["model"], charge["amount"]) == (cell, cell, "8")
+    assert (refund["sku"], refund["amount"]) == (cell, "-2")
+    names = ("BillingAccountId", "BillingAccountName", "InvoiceIssuerName", "ProviderName", "SkuId", "SkuMeter")
+    for cells in (read_csv(outs[1])[0], parquet.read_table(outs[2]).to_pylist()[0]):
+        written = cell if cells["BilledCost"] == "8" else name
+        assert [cells[column] for column in names] == [written] * len(names)
+    assert [row["BilledCost"] for row in read_csv(outs[1])] == ["8", "-2"]
+
+
+def read_csv(file: Path) -> list[dict[str, Any]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
 def test_against_an_issued_statement(words: list[str], tmp_path: Path) -> None:

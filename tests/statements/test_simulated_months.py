@@ -67,6 +67,16 @@ def test_each_account_with_a_contract_has_a_statement_of_each_month_under_each_s
     assert lines[-1] | {"terms": "13", "contract": "7", "contracts": "more"} == lines[-1]
 
 
+def test_csv_runs_nothing_in_a_spreadsheet(tmp_path: Path) -> None:
+    """An account has an apostrophe before it, and an amount below zero is a number."""
+    card = card_of(ACME.replace("[a-1]", "[=1+1]").replace("minimum: 5, currency: USD", "included: 1, unit: mtoken"))
+    place = usage(tmp_path)
+    place.write_text(place.read_text().replace("a-1", "=1+1"))
+    write_months(simulated_months(place, Side("@now", card)), tmp_path / "months.csv")
+    lines = list(csv.DictReader((tmp_path / "months.csv").read_text().splitlines()))
+    assert [(line["account"], line["prices"], line["terms"]) for line in lines] == [("'=1+1", "'@now", "-0.5")] * 2
+
+
 def test_accounts_may_be_named(tmp_path: Path) -> None:
     found = simulated_months(usage(tmp_path), Side("now", card_of(ACME)), accounts=["b-1"])
     assert [each.amounts for each in found] == [

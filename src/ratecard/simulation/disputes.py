@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import pyarrow
 
+from ratecard.base.csv_text import text_cell
 from ratecard.base.files import replacing
 from ratecard.base.money import EXACT, minus, multiply, plain, text
 from ratecard.simulation.billing.repricer import BY_USAGE, Dispute, LedgerPricer
@@ -67,7 +68,8 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
             writer.writerow(DISPUTE_COLUMNS)
             for shape, times, sku, row in _rows(simulation, disputes):
                 cells, excess = _cells(disputes[shape], row, pricer.currency)
-                writer.writerows([[row[1] or "", row[0] or "", sku, *cells]] * times)
+                names = (text_cell(words or "") for words in (row[1], row[0], sku))
+                writer.writerows([[*names, *cells]] * times)
                 disputed += times
                 difference = EXACT.add(difference, multiply(excess, Decimal(times)))
         amount = plain(difference)
@@ -110,7 +112,7 @@ def _cells(dispute: Dispute | str, row: tuple[str | None, ...], currency: str) -
     """Return the cells of one row after its SKU, and the amount that was billed too much."""
     _, _, unit, paid = row
     if isinstance(dispute, str):
-        return [(paid or "").removeprefix("-"), "", "", "", dispute], Decimal(0)
+        return [text_cell((paid or "").removeprefix("-")), "", "", "", dispute], Decimal(0)
     billed = multiply(minus(number_of("amount", paid)), dispute.entry.worth)
     if dispute.expected is None:
         return [text(plain(billed)), "", "", currency, dispute.reason], Decimal(0)

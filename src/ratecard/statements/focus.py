@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ratecard.base.csv_text import text_cell
 from ratecard.base.money import multiply, nearest, plain, plain_text
 from ratecard.simulation.prices.outcome import ROUNDING_PART
 from ratecard.statements.issued import Statement
@@ -164,7 +165,10 @@ def _complete(row: _Row) -> _Row:
 
 
 def write_focus(statement: Statement, issuer: str, path: Path) -> None:
-    """Write the rows of FOCUS as `.csv` or `.parquet`; amounts keep every digit."""
+    """Write the rows of FOCUS as `.csv` or `.parquet`; amounts keep every digit.
+
+    In CSV, a text that a spreadsheet would run as a formula has an apostrophe before it.
+    """
     rows = focus_rows(statement, issuer)
     if path.suffix.lower() == ".parquet":
         _write_parquet(rows, path)
@@ -176,7 +180,7 @@ def write_focus(statement: Statement, issuer: str, path: Path) -> None:
 
 
 def _cell(value: Any) -> str:
-    return plain_text(value) if isinstance(value, Decimal) else value or ""
+    return plain_text(value) if isinstance(value, Decimal) else text_cell(value or "")
 
 
 def _write_parquet(rows: list[_Row], path: Path) -> None:

@@ -8,10 +8,11 @@ from fractions import Fraction
 from io import BytesIO, StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from babel import Locale
 
+from ratecard.base.csv_text import text_cell
 from ratecard.base.files import beside
 from ratecard.base.money import LINE_PLACES, nearest, plain, text
 from ratecard.pages import page_text
@@ -30,6 +31,7 @@ _NUMBERS = (Kind.EXACT, Kind.RATE, Kind.QUANTITY, Kind.MONEY, Kind.COUNT)
 _EXACT = ("Quantity", "Rate", "Amount", "List rate", "List amount", "Balance")
 _CSV: tuple[str, ...] = ("part", "sku", "model", "words", "quantity", "unit", "rate", "amount", "source", "contract")
 _CSV += ("list_rate", "list_amount", "list_source", "opening_balance", "balance")
+_CSV_TEXTS = ("part", "sku", "model", "words", "unit", "source", "contract", "list_source")
 
 
 def title_of(statement: Statement) -> str:
@@ -142,15 +144,19 @@ def statement_json(statement: Statement, locale: Locale = ENGLISH) -> str:
 
 
 def statement_csv(statement: Statement, locale: Locale = ENGLISH) -> str:
-    """Write a statement as CSV: a row for each line, term and refund, and a last one for the payable amount."""
-    rows: list[dict[str, Any]] = [{"part": "line", **line_record(line)} for line in statement.lines]
+    """Write a statement as CSV: a row for each line, term and refund, and a last one for the payable amount.
+
+    A text that a spreadsheet would run as a formula has an apostrophe before it.
+    """
+    rows: list[dict[str, str]] = [{"part": "line", **line_record(line)} for line in statement.lines]
     rows += [{**line.to_dict(), "part": line.kind} for line in statement.terms]
     rows += [{"part": "refund", **line_record(line)} for line in statement.refunds]
     payable = {"part": "payable", "unit": statement.currency, "amount": text(statement.payable)}
     out = StringIO()
     writer = csv.DictWriter(out, _CSV, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows([*rows, payable])
+    for row in (*rows, payable):
+        writer.writerow(row | {name: text_cell(row[name]) for name in _CSV_TEXTS if name in row})
     return out.getvalue()
 
 

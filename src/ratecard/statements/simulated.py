@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ratecard.base.csv_text import text_cell
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
@@ -149,5 +150,5 @@ def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
             *exact, payable = month.amounts or (None,) * len(_AMOUNTS)
             amounts = ["" if amount is None else exact_text(amount) for amount in exact]
             amounts.append("" if payable is None else f"{payable:f}")
-            names = " ".join(month.contracts)
-            lines.writerow((month.account, f"{month.month:%Y-%m}", month.side, names, *amounts, month.reason))
+            names = (month.account, f"{month.month:%Y-%m}", month.side, " ".join(month.contracts))
+            lines.writerow((*map(text_cell, names), *amounts, text_cell(month.reason)))

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import duckdb
 import pyarrow
 
+from ratecard.base.csv_text import FORMULA, MARK
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import nearest, text
 from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES
@@ -107,8 +108,6 @@ def _percent(difference: str, current: str) -> str:
 _Value = Callable[[GroupField], str]
 # The number of rows that Spark writes at once.
 _ROWS_AT_ONCE = 200_000
-# A spreadsheet runs a cell with this beginning as a formula; with an apostrophe before it, the cell is text.
-_FORMULA, _TEXT = r"^[=+\-@\t\r\n]", "'"
 
 
 def write_csv(report: Report, path: Path) -> None:
@@ -153,7 +152,7 @@ def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
 def _csv_value(field: GroupField) -> str:
     if field.places is not None:
         return DuckDbSql().decimal_text(field.expression, field.places)
-    guarded = f"CASE WHEN {DuckDbSql().matches(field.expression, _FORMULA)} THEN {DuckDbSql.literal(_TEXT)} ELSE '' END"
+    guarded = f"CASE WHEN {DuckDbSql().matches(field.expression, FORMULA)} THEN {DuckDbSql.literal(MARK)} ELSE '' END"
     return f"{guarded} || {field.expression}"
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 
+from ratecard.base.csv_text import text_cell
 from ratecard.base.errors import SimulationError
 from ratecard.base.files import replacing
 from ratecard.base.money import round_half_up, text
@@ -81,7 +82,8 @@ def _csv(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Swing))
     for swing in swings:
-        writer.writerow(text(value) if isinstance(value, Decimal) else value for value in astuple(swing))
+        cells = astuple(swing)
+        writer.writerow(text(cell) if isinstance(cell, Decimal) else cell and text_cell(cell) for cell in cells)
     return out.getvalue()
 
 
