@@ -184,6 +184,33 @@ def test_the_command_writes_them_beside_its_report(tmp_path: Path) -> None:
     assert "--contracts" in refused.output
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--out", "months.csv"], "months.csv is a file of --out too, which can hold only one of them"),
+        (["--out", "folder/../months.csv"], "months.csv is a file of --out too"),
+        (["--out", "months.json", "--out", "link.csv"], "months.csv is a file of --out too"),
+        (["--cost", "months.csv"], "months.csv is what --cost reads, which stays as it is"),
+        (["--cost", "costs.csv", "--out", "costs.csv"], "costs.csv is what --cost reads, which stays as it is"),
+    ],
+)
+def test_no_file_is_written_over_another_one_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str], message: str
+) -> None:
+    """This is refused before the usage is read; every file is as it was."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "prices", ACME)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.csv").symlink_to("months.csv")
+    for name in ("months.csv", "costs.csv"):
+        (tmp_path / name).write_text("model,rate\n")
+    words = ["simulate", str(usage(tmp_path)), "--tables", "prices", "--contracts", "--statements", "months.csv"]
+    ran = CliRunner().invoke(main, [*words, *more])
+    assert (ran.exit_code, message in ran.stderr, ran.stdout) == (2, True, ""), ran.output
+    assert {(tmp_path / name).read_text() for name in ("months.csv", "costs.csv")} == {"model,rate\n"}
+    assert not (tmp_path / "months.json").exists()
+
+
 def test_a_month_without_a_statement_is_said_and_the_status_is_1(tmp_path: Path) -> None:
     prices, out = write(tmp_path / "prices", ACME), tmp_path / "months.csv"
     place = usage(tmp_path, "text,nobody-has-it,2026-11-06T10:00:00Z,a-1,1,1")

@@ -4,6 +4,7 @@ import shlex
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -129,6 +130,11 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
     months = outputs([statements], given["usage"], None, (".csv",))[0] if statements else []
     if months and not given["contracts"]:
         raise click.UsageError("--statements are those of contracts. Add --contracts")
+    report_files, month_files = ({path.resolve() for path in paths} for paths in (given["out"], months))
+    if report_files & month_files:
+        raise click.UsageError(f"{statements} is a file of --out too, which can hold only one of them. Name another")
+    if given["cost"] and Path(given["cost"]).resolve() in report_files | month_files:
+        raise click.UsageError(f"{given['cost']} is what --cost reads, which stays as it is. Write another file")
     with stopping(context):
         with needing("A simulation"):
             # Loaded only here, because --help does not need the engine.
