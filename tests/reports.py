@@ -1,5 +1,6 @@
 """A small usage with awkward names, and what a report of it is made of."""
 
+import resource
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -148,3 +149,14 @@ def mixed(folder: Path, candidates: int = 1, by: Sequence[str] | None = None, to
         named = DEARER.replace("dearer text", f"{number}_{'a_long_name_' * 3}")
         paths[-1].write_text(named.replace("1.2", f"1.{number}"), encoding="utf-8")
     return ratecard.simulate(table, None, paths[:candidates], by=by, costs=costs)
+
+
+class small_disk:  # noqa: N801
+    """Files of this process may grow to sixteen bytes."""
+
+    def __enter__(self) -> None:
+        self.before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16, self.before[1]))
+
+    def __exit__(self, *_: object) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, self.before)

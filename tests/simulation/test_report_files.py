@@ -5,7 +5,6 @@ import errno
 import gc
 import json
 import os
-import resource
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -27,7 +26,7 @@ from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.result import Simulation
-from reports import CUSTOMERS, simulated
+from reports import CUSTOMERS, simulated, small_disk
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +216,7 @@ def test_a_disk_that_is_full_leaves_what_was_there(report: Report, tmp_path: Pat
         target = tmp_path / f"report{ending}"
         target.write_text("before", encoding="utf-8")
         with (
-            _small_disk(),
+            small_disk(),
             pytest.raises(SimulationError, match=r"report\S+ cannot be written: .*No report is written"),
         ):
             write(report, [target])
@@ -231,7 +230,7 @@ def test_a_workbook_that_fails_leaves_no_open_archive_to_the_collector(report: R
     gc.collect()
     gc.disable()
     try:
-        with _small_disk(), pytest.raises(SimulationError, match=r"report.xlsx cannot be written"):
+        with small_disk(), pytest.raises(SimulationError, match=r"report.xlsx cannot be written"):
             write(report, [tmp_path / "report.xlsx"])
         assert not [found for found in gc.get_objects() if isinstance(found, ZipFile) and found.mode == "w"]
     finally:
@@ -249,17 +248,6 @@ def test_a_file_that_fails_takes_back_those_before_it(
     with pytest.raises(SimulationError, match=r"page.html cannot be written: No space left on device"):
         write(report, [tmp_path / "groups.csv", tmp_path / "page.html"])
     assert not list(tmp_path.iterdir())
-
-
-class _small_disk:  # noqa: N801
-    """Files of this process may grow to sixteen bytes."""
-
-    def __enter__(self) -> None:
-        self.before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (16, self.before[1]))
-
-    def __exit__(self, *_: object) -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, self.before)
 
 
 def _number(value: Any) -> Decimal:

@@ -13,10 +13,11 @@ from click.testing import CliRunner, Result
 from pyarrow import parquet
 from statement_tables import rows, write_rows, write_tables
 from test_booked_rows import export
-from test_of_contracts import ACME, contract
+from test_of_contracts import ACME, contract, text
 
 from ratecard.cli import main
 from ratecard.statements import statement
+from reports import small_disk
 
 ENDINGS = ("md", "csv", "json", "html", "xlsx", "focus.csv", "focus.parquet")
 
@@ -140,10 +141,10 @@ def test_against_an_issued_statement(words: list[str], tmp_path: Path) -> None:
 def test_what_was_not_issued_is_not_compared(words: list[str], tmp_path: Path, content: str) -> None:
     issued = tmp_path / "issued.json"
     lines = f'{{"account": "acme", "month": "2026-10", "currency": "USD", "lines": {content}}}'
-    for text in (content, lines):
-        issued.write_text(text, encoding="utf-8")
+    for issued_as in (content, lines):
+        issued.write_text(issued_as, encoding="utf-8")
         done = run(words, "--against", str(issued))
-        assert (done.exit_code, "is not a statement that was issued as .json" in done.stderr) == (1, True), text
+        assert (done.exit_code, "is not a statement that was issued as .json" in done.stderr) == (1, True), issued_as
 
 
 def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None:
@@ -159,7 +160,7 @@ def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None
     [
         (("--month", "2026-1"), 1, "is not a month"),
         (("--out", "x.pdf"), 2, "x.pdf ends in none of .md, .html"),
-        (("--out", "x.parquet"), 1, "'.parquet' is not a format of statements. Allowed: .md, .csv"),
+        (("--out", "x.parquet"), 2, "'.parquet' is not a format of statements. Allowed: .md, .csv"),
         (("--opening-balance", "much"), 2, "'much' is not an amount"),
         (("--opening-balance", "5"), 1, "an opening balance is of one commitment, and acme has none"),
         (("--currency", "usd"), 1, "currency 'usd' is not an ISO 4217 code"),
@@ -173,6 +174,53 @@ def test_wrong_use(words: list[str], more: tuple[str, ...], status: int, message
     place = words.index(option) if option in words else len(words)
     done = run([*words[:place], option, value, *words[place + 2 :]])
     assert (done.exit_code, message in done.stderr) == (status, True), done.output
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--out", "acme.focus.csv"], "acme.focus.csv: FOCUS says who sends the bill. Name it: --issuer NAME"),
+        (["--out", "acme.focus.parquet", "--issuer", " "], "acme.focus.parquet: FOCUS says who sends the bill"),
+        (["--out", "acme.parquet"], "acme.parquet: '.parquet' is not a format of statements. Allowed: .md, .csv"),
+    ],
+)
+def test_what_no_file_can_hold_is_refused_before_the_usage_is_read(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(words[1]).write_text("no usage", encoding="utf-8")
+    done = run(words, "--out", "acme.json", *more)
+    assert (done.exit_code, message in done.stderr) == (2, True), done.output
+    assert {path.name for path in tmp_path.iterdir()} == {"usage.csv", "tables"}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_disk_that_is_full_leaves_what_was_there(words: list[str], tmp_path: Path, ending: str) -> None:
+    out = tmp_path / f"acme.{ending}"
+    out.write_text("before", encoding="utf-8")
+    with small_disk():
+        done = run(words, "--issuer", "Us", "--out", str(out))
+    assert (done.exit_code, done.stderr.startswith(f"{out} cannot be written: ")) == (1, True), done.output
+    assert done.stderr.endswith("File too large. No file is written\n")
+    assert out.read_text(encoding="utf-8") == "before"
+    assert {path.name for path in tmp_path.iterdir()} == {"usage.csv", "tables", out.name}
+
+
+def test_a_file_that_fails_takes_back_those_before_it(tmp_path: Path) -> None:
+    """Parquet has no room for the digits of an amount, which the other formats have."""
+    digits = "0.123456789012345678901234567891"
+    tiers = f"graduated: [{{up_to: {digits}, factor: {digits}}}, {{percent: 0%}}]"
+    signed = ACME.replace("percent: -20%", f"rate: {digits}").replace("included: 0.5", tiers)
+    tables = contract(tmp_path, signed)
+    usage = write_rows(tmp_path / "usage.csv", [text("2026-10-02")])
+    words = ["statement", str(usage), "--account", "acme", "--month", "2026-10", "--tables", str(tables)]
+    outs = [tmp_path / f"acme.{ending}" for ending in ENDINGS]
+    outs[0].write_text("before", encoding="utf-8")
+    done = run(words, "--issuer", "Us", *(part for out in outs for part in ("--out", str(out))))
+    assert (done.exit_code, "acme.focus.parquet: an amount has " in done.stderr) == (1, True), done.output
+    assert "and a table holds 76; write .csv or .json. No file is written" in done.stderr
+    assert outs[0].read_text(encoding="utf-8") == "before"
+    assert {path.name for path in tmp_path.iterdir()} == {"usage.csv", "tables", outs[0].name}
 
 
 def test_the_usage_is_never_overwritten(words: list[str]) -> None:

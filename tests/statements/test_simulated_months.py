@@ -17,6 +17,7 @@ from ratecard.simulation.rollup import rollup
 from ratecard.simulation.simulate import simulate
 from ratecard.statements import StatementError, statement
 from ratecard.statements.simulated import simulated_months, write_months
+from reports import small_disk
 from token_tables import by_tokens, family, text_model
 
 ACME = contract("- {for: {type: text}, percent: -50%}", further="monthly: [{minimum: 5, currency: USD}]\n")
@@ -75,6 +76,14 @@ def test_csv_runs_nothing_in_a_spreadsheet(tmp_path: Path) -> None:
     write_months(simulated_months(place, Side("@now", card)), tmp_path / "months.csv")
     lines = list(csv.DictReader((tmp_path / "months.csv").read_text().splitlines()))
     assert [(line["account"], line["prices"], line["terms"]) for line in lines] == [("'=1+1", "'@now", "-0.5")] * 2
+
+
+def test_the_file_of_months_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    months, file = simulated_months(usage(tmp_path), Side("now", card_of(ACME))), tmp_path / "months.csv"
+    file.write_text("before")
+    with small_disk(), pytest.raises(StatementError, match=r"months.csv cannot be written: File too large"):
+        write_months(months, file)
+    assert (file.read_text(), len(list(tmp_path.iterdir()))) == ("before", 2)
 
 
 def test_accounts_may_be_named(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from babel import Locale
 
-from ratecard.cli.options import EXISTING_FILE, locale_option, tables_option
+from ratecard.cli.options import EXISTING_FILE, as_wrong_use, locale_option, tables_option
 from ratecard.cli.screen import show_table
 from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import (
@@ -94,14 +94,15 @@ def statement(
     with stopping(context, "no statement is written"):
         with needing("A statement"):
             # Loaded only here, because --help does not need the engine.
+            from ratecard.statements import StatementError
             from ratecard.statements import statement as make
-            from ratecard.statements.report import ending_of, sentences, title_of, write_statement, written_tables
-        for path in paths:
-            ending_of(path)
+            from ratecard.statements.report import check_outputs, sentences, title_of, write_statement, written_tables
+        with as_wrong_use(StatementError):
+            check_outputs(paths, issuer)
         monthly_statement = make(list(usage), **given)
         differs = against is not None and _differs(against, monthly_statement)
+        write_statement(monthly_statement, *paths, issuer=issuer, locale=locale)
         for path in paths:
-            write_statement(monthly_statement, path, issuer=issuer, locale=locale)
             click.echo(f"Wrote {path}", err=True)
     if differs:
         context.exit(1)

@@ -7,12 +7,12 @@ from decimal import Decimal
 from fractions import Fraction
 from io import BytesIO, StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from babel import Locale
 
 from ratecard.base.csv_text import text_cell
+from ratecard.base.errors import SimulationError
 from ratecard.base.files import beside
 from ratecard.base.money import LINE_PLACES, nearest, plain, text
 from ratecard.pages import page_text
@@ -165,15 +165,14 @@ def _write_workbook(statement: Statement, path: Path, locale: Locale) -> None:
 
     from ratecard.simulation.report.workbook import Sheets
 
-    file = BytesIO()
-    with TemporaryDirectory(prefix="ratecard-") as work:
-        workbook = Workbook(file, {"tmpdir": work, "strings_to_formulas": False, "strings_to_urls": False})
-        sheets = Sheets(workbook, Figures(locale, statement.currency))
-        first, *others = sorted(tables_of(statement), key=lambda table: table.title != "Sums")
-        sheets.add("Statement", first, [title_of(statement), *sentences(statement, locale)])
-        for table in others:
-            sheets.add(table.title, table)
-        workbook.close()
+    file = BytesIO()  # In memory, the library cannot fail halfway.
+    workbook = Workbook(file, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
+    sheets = Sheets(workbook, Figures(locale, statement.currency))
+    first, *others = sorted(tables_of(statement), key=lambda table: table.title != "Sums")
+    sheets.add("Statement", first, [title_of(statement), *sentences(statement, locale)])
+    for table in others:
+        sheets.add(table.title, table)
+    workbook.close()
     path.write_bytes(file.getbuffer())
 
 
@@ -194,24 +193,37 @@ def ending_of(path: Path) -> str:
     return ending
 
 
-def write_statement(statement: Statement, path: Path, *, issuer: str = "", locale: Locale = ENGLISH) -> None:
-    """Write a statement in the format that a name ends in, whole or not at all.
+def check_outputs(paths: Sequence[Path], issuer: str) -> None:
+    """Refuse files in unknown formats, and those of FOCUS without an issuer. Raises `StatementError`."""
+    for path in paths:
+        if FOCUS in ending_of(path) and not issuer.strip():
+            raise StatementError(f"{path}: FOCUS says who sends the bill. Name it: --issuer NAME")
 
-    `issuer` is who sends the bill; only FOCUS needs it. Raises `StatementError`.
+
+def write_statement(statement: Statement, *paths: Path, issuer: str = "", locale: Locale = ENGLISH) -> None:
+    """Write a statement in the formats that the names end in; existing files are replaced, all or none.
+
+    `issuer` is who sends the bill; only FOCUS needs it. Raises `StatementError`; then every file is as it was before.
     """
-    ending, place = ending_of(path), beside(path)
-    if FOCUS in ending and not issuer:
-        raise StatementError(f"{path}: FOCUS says who sends the bill. Name it: --issuer NAME")
+    check_outputs(paths, issuer)
+    places: dict[Path, Path] = {}
+    path = Path()
     try:
-        if FOCUS in ending:
-            place = place.with_suffix(Path(ending).suffix)
-            write_focus(statement, issuer, place)
-        elif ending == ".xlsx":
-            _write_workbook(statement, place, locale)
-        else:
-            place.write_text(_TEXTS[ending](statement, locale), encoding="utf-8")
-        place.replace(path)
+        for path in paths:
+            ending = ending_of(path)
+            places[path.resolve()] = place = beside(path).with_suffix(Path(ending).suffix)
+            if FOCUS in ending:
+                write_focus(statement, issuer, place)
+            elif ending == ".xlsx":
+                _write_workbook(statement, place, locale)
+            else:
+                place.write_text(_TEXTS[ending](statement, locale), encoding="utf-8")
+        for path, place in places.items():
+            place.replace(path)
+    except SimulationError as error:
+        raise StatementError(f"{path}: {error}. No file is written") from None
     except OSError as error:
-        raise StatementError(f"{path} cannot be written: {error.strerror}") from None
+        raise StatementError(f"{path} cannot be written: {error.strerror}. No file is written") from None
     finally:
-        place.unlink(missing_ok=True)
+        for place in places.values():
+            place.unlink(missing_ok=True)

@@ -8,9 +8,10 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ratecard.base.csv_text import text_cell
+from ratecard.base.files import replacing
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
@@ -142,13 +143,23 @@ def _contracts_on(statement: Statement, card: RateCard) -> tuple[str, ...]:
 
 
 def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
-    """Write the months as CSV: a line for each account, month and side, with all digits."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(("account", "month", "prices", "contracts", *_AMOUNTS, "reason"))
-        for month in found:
-            *exact, payable = month.amounts or (None,) * len(_AMOUNTS)
-            amounts = ["" if amount is None else exact_text(amount) for amount in exact]
-            amounts.append("" if payable is None else f"{payable:f}")
-            names = (month.account, f"{month.month:%Y-%m}", month.side, " ".join(month.contracts))
-            lines.writerow((*map(text_cell, names), *amounts, text_cell(month.reason)))
+    """Write the months as CSV: a line for each account, month and side, with all digits; whole or not at all.
+
+    Raises `StatementError` if the file cannot be written.
+    """
+    try:
+        with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
+            _write_lines(found, file)
+    except OSError as error:
+        raise StatementError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _write_lines(found: Sequence[SimulatedMonth], file: TextIO) -> None:
+    lines = csv.writer(file, lineterminator="\n")
+    lines.writerow(("account", "month", "prices", "contracts", *_AMOUNTS, "reason"))
+    for month in found:
+        *exact, payable = month.amounts or (None,) * len(_AMOUNTS)
+        amounts = ["" if amount is None else exact_text(amount) for amount in exact]
+        amounts.append("" if payable is None else f"{payable:f}")
+        names = (month.account, f"{month.month:%Y-%m}", month.side, " ".join(month.contracts))
+        lines.writerow((*map(text_cell, names), *amounts, text_cell(month.reason)))
