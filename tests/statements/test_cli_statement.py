@@ -137,14 +137,18 @@ def test_against_an_issued_statement(words: list[str], tmp_path: Path) -> None:
     assert (over.exit_code, "is the statement that was issued, which stays as it is" in over.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("content", ["[1]", "7", '"lines"', "null"])
+@pytest.mark.parametrize(
+    "content",
+    ["[1]", "7", '"lines"', "null", "[" * 100_000, "[" * 900 + "]" * 900, r'[{"sku": "\ud800"}]', "9" * 5_000, "[], 1"],
+    ids=["list", "number", "text", "null", "open", "deep", "surrogate", "digits", "syntax"],
+)
 def test_what_was_not_issued_is_not_compared(words: list[str], tmp_path: Path, content: str) -> None:
     issued = tmp_path / "issued.json"
     lines = f'{{"account": "acme", "month": "2026-10", "currency": "USD", "lines": {content}}}'
     for issued_as in (content, lines):
         issued.write_text(issued_as, encoding="utf-8")
         done = run(words, "--against", str(issued))
-        assert (done.exit_code, "is not a statement that was issued as .json" in done.stderr) == (1, True), issued_as
+        assert (done.exit_code, "is not a statement that was issued as .json" in done.stderr) == (1, True), done.output
 
 
 def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None:
@@ -166,6 +170,10 @@ def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None
         (("--currency", "usd"), 1, "currency 'usd' is not an ISO 4217 code"),
         (("--month", "20261001"), 1, "is not a month. Write it like 2026-10"),
         (("--out", "no/such/folder/x.csv"), 2, "cannot be written: no such folder"),
+        (("--out", f"{'x' * 300}.json"), 2, "x.json cannot be written: File name too long"),
+        (("--out", f"{'x' * 300}/x.json"), 2, "x/x.json cannot be written: File name too long"),
+        (("--account", "caf\udce9"), 2, r"caf\udce9: this word is not in UTF-8"),
+        (("--issuer", "caf\udce9"), 2, r"caf\udce9: this word is not in UTF-8"),
     ],
 )
 def test_wrong_use(words: list[str], more: tuple[str, ...], status: int, message: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ratecard.base.errors import RateCardError
+from ratecard.base.messages import echo
 from ratecard.base.suggestions import did_you_mean
 
 # The module of each command. It is loaded when the command is called, so that a quote starts quickly.
@@ -31,8 +32,12 @@ _MODULES = {
 }
 
 
+# The commands whose words an engine reads.
+_OF_ENGINE = frozenset(("compare", "demo-usage", "rollup", "simulate", "statement", "whatif"))
+
+
 class _Commands(click.Group):
-    """A group that exits with 1 and the message of a `RateCardError`, and with 2 for an unknown command."""
+    """A group that exits with 1 and the message of an error of `ratecard` or of a file, with 2 for unknown commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_MODULES)
@@ -52,6 +57,8 @@ class _Commands(click.Group):
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
             _refuse_repeated(command, rest, ctx)
+        if args and args[0] in _OF_ENGINE:
+            _refuse_undecoded(rest)
         return name, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -60,6 +67,19 @@ class _Commands(click.Group):
         except RateCardError as error:
             click.echo(str(error), err=True)
             ctx.exit(1)
+        except BrokenPipeError:
+            raise  # The reader wants no more, and `click` ends the command.
+        except OSError as error:
+            click.echo(f"{error.filename}: {error.strerror}" if error.filename else str(error), err=True)
+            ctx.exit(1)
+
+
+def _refuse_undecoded(words: list[str]) -> None:
+    """Refuse a word in another encoding than UTF-8."""
+    for word in words:
+        # Python reads a byte that it cannot decode as half of a surrogate pair.
+        if any("\ud800" <= char <= "\udfff" for char in word):
+            raise click.UsageError(f"{echo(word)}: this word is not in UTF-8, and the engine reads no other encoding")
 
 
 def _refuse_repeated(command: click.Command, words: list[str], parent: click.Context) -> None:

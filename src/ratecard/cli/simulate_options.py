@@ -155,24 +155,24 @@ def outputs(
             kind_to_write(place)
     paths = [Path(place) for place in given if _REMOTE not in place]
     for path in paths:
-        if path.suffix.lower() not in endings:
-            raise click.UsageError(f"{path} ends in none of {', '.join(endings)}, so that its format is not known")
-        if not path.parent.is_dir() or path.is_dir():
-            words = "it is a folder" if path.is_dir() else "no such folder"
-            raise click.UsageError(f"{path} cannot be written: {words}")
-        if any(_is_of(path.resolve(), place) for place in usage):
-            raise click.UsageError(f"{path} is among the usage, which stays as it is")
-        _try(path)
+        try:
+            _check_output(path, usage, endings)
+        except OSError as error:
+            raise click.UsageError(f"{path} cannot be written: {error.strerror}") from None
     return paths, places
 
 
-def _try(path: Path) -> None:
-    """Write a file where the report will be, and remove it, so that an error comes before the usage is read."""
-    try:
-        beside(path).touch()
-        beside(path).unlink()
-    except OSError as error:
-        raise click.UsageError(f"{path} cannot be written: {error.strerror}") from None
+def _check_output(path: Path, usage: Sequence[str], endings: Sequence[str]) -> None:
+    """Refuse a file in an unknown format, a folder, and the usage; try to write it before the usage is read."""
+    if path.suffix.lower() not in endings:
+        raise click.UsageError(f"{path} ends in none of {', '.join(endings)}, so that its format is not known")
+    if not path.parent.is_dir() or path.is_dir():
+        words = "it is a folder" if path.is_dir() else "no such folder"
+        raise click.UsageError(f"{path} cannot be written: {words}")
+    if any(_is_of(path.resolve(), place) for place in usage):
+        raise click.UsageError(f"{path} is among the usage, which stays as it is")
+    beside(path).touch()
+    beside(path).unlink()
 
 
 def _is_of(path: Path, usage: str) -> bool:

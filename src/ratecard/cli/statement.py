@@ -1,6 +1,5 @@
 """`ratecard statement`: what an account pays for a month, line by line."""
 
-import json
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import click
 from babel import Locale
 
+from ratecard.base.json_text import compact_json, read_json
 from ratecard.cli.options import EXISTING_FILE, as_wrong_use, locale_option, tables_option
 from ratecard.cli.screen import show_table
 from ratecard.cli.simulate import stopping
@@ -121,7 +121,8 @@ def _differs(against: Path, found: Any) -> bool:
     from ratecard.statements import StatementError, differences
 
     try:
-        issued = json.loads(against.read_text(encoding="utf-8"))
+        issued = read_json(against.read_bytes())
+        compact_json(issued)  # It refuses half of a surrogate pair, which cannot be printed.
         names = (issued["account"], issued["month"], issued["currency"])
         listed = differences(issued, found)
     except (ValueError, KeyError, TypeError, AttributeError):
