@@ -60,20 +60,22 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 	printf '%s\n' 'model,duration,resolution' 'ovi-image-to-video,,' 'veo3,5s,' 'wan-3-0-pro-text-to-video,30s,4k' | $(RATECARD) quote --at $(DAY) --batch - || test $$? = 1
 	@echo; echo "Done. Next: README.md, docs/tutorial.md, make test"
 
+# Tests wait for servers, processes and disks a sixth of their time: two more run at once than there are processors.
+WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )))
 # Tests that need more than Python have targets of their own.
 QUICK := --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_generated_clients.py' --ignore-glob='*_behind_nginx.py' --ignore=tests/hostile
 
 .PHONY: test
 test: lint types  ## run lint, format, types and all tests
-	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(QUICK)
 
 .PHONY: coverage
 coverage: $(VENV)/.tools  ## run the same tests and say which lines and branches none of them reaches
-	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK) --cov --cov-report=term
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(QUICK) --cov --cov-report=term
 
 .PHONY: nightly
 nightly: $(VENV)/.tools  ## run the property tests with all their examples, and test-openapi, which takes long
-	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
+	NIGHTLY=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(QUICK)
 	$(MAKE) test-openapi
 
 .PHONY: lint

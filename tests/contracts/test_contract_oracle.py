@@ -118,8 +118,8 @@ def expected(
         return amount
 
     # Of a condition that the list names nowhere, no value is met, not even its default.
-    parts = [*(factor.conditions for factor in charge.factors), *(rate.attributes for rate in charge.rates)]
-    priced = {name for part in parts for name in part}
+    priced = {name for factor in charge.multipliers for name in factor.conditions}
+    priced |= {name for rate in charge.rates for name in rate.attributes}
     has = {"tokens": bucket, **{name: value for name, value in full.items() if name in priced}}
     has["above"] = rate.attributes.get("above", ("",))[0]
     has["context"] = "base" if "above" not in rate.attributes else ""

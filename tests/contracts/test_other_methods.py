@@ -147,7 +147,7 @@ def test_rates_may_name_one_condition_and_factors_another_that_an_override_names
     image = image.replace("unit: mtoken", "unit: image").replace("tokens: [input, output], ", "")
     image = image.replace("{prompt_tokens: 0, completion_tokens: 0}, total: 0", "{n: 1}, total: 4")
     card = card_of(contract(CONDITIONS_APART), tables={"made.yaml": {"text": text, "image": image}[kind]})
-    usage = {"text": {"tokens": {"input": 1, "output": 0}}, "image": {"n": 1}}[kind]
+    usage: dict[str, object] = {"tokens": {"input": 1, "output": 0}} if kind == "text" else {"n": 1}
     line = card.at(NOON, contract="acme").rate({"type": kind, "model": "m", **usage, **stated}).lines[0]
     assert (str(line.list_rate), str(line.unit_rate)) == (listed, expected)
 
