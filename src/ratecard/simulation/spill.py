@@ -14,6 +14,8 @@ except ImportError:  # Windows does not remove a folder whose files are open
 
 # The memory that DuckDB uses by default, and next to the processes of Spark; it spills the rest to disk.
 DEFAULT_MEMORY, MEMORY_BESIDE_SPARK = "700MB", "500MB"
+# The number of groups of whose sums DuckDB can hold all at once with this memory.
+DEFAULT_GROUPS, GROUPS_BESIDE_SPARK = 1_000_000, 300_000
 _PREFIX, _LOCK = "ratecard-", "in-use"
 
 

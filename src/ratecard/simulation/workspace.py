@@ -17,7 +17,13 @@ import numpy
 import pyarrow
 
 from ratecard.base.errors import SimulationError
-from ratecard.simulation.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK, SpillFolder
+from ratecard.simulation.spill import (
+    DEFAULT_GROUPS,
+    DEFAULT_MEMORY,
+    GROUPS_BESIDE_SPARK,
+    MEMORY_BESIDE_SPARK,
+    SpillFolder,
+)
 
 
 def check_column_names(names: Iterable[str]) -> None:
@@ -103,8 +109,7 @@ class Workspace:
 
     def __init__(self, memory: str | None = None) -> None:
         self._tables, self._memory = 0, memory
-        # The number of groups of whose sums the engine can hold all at once.
-        self.groups_at_once = 1_000_000
+        self.groups_at_once = DEFAULT_GROUPS
         # The statements that ran before the log of the engine was emptied.
         self._statements: tuple[str, ...] = ()
         # The callbacks for when it is closed or forgotten, or the process ends. All run, even if one of them fails.
@@ -168,7 +173,7 @@ class Workspace:
         """Use less memory from now on, next to the processes of Spark, unless a limit was set."""
         if self._memory is None:
             self.connection.execute(f"SET memory_limit = '{MEMORY_BESIDE_SPARK}'")
-            self.groups_at_once = 300_000
+            self.groups_at_once = GROUPS_BESIDE_SPARK
 
     def another(self) -> duckdb.DuckDBPyConnection:
         """Return one more connection, to be used while this one reads. Each connection has a time zone of its own."""

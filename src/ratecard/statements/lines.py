@@ -183,8 +183,8 @@ class RatePlace(NamedTuple):
 NOWHERE = RatePlace("", "", (), "")
 
 
-def told_apart(tables: Tables) -> tuple[Tables, dict[str, RatePlace]]:
-    """Return the tables with a source for each rate that no other rate has, and the place of the rate by its source.
+def with_own_sources(tables: Tables) -> tuple[Tables, dict[str, RatePlace]]:
+    """Return the tables with a source of its own for each rate, and the place of the rate by this source.
 
     Several rates may be on one line of YAML, and all that a candidate scales have the line of the change.
     """

@@ -18,7 +18,7 @@ from ratecard.requests.body import INVALID
 from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
-from ratecard.statements.lines import NOWHERE, Line, Rated, RatePlace, told_apart, with_added
+from ratecard.statements.lines import NOWHERE, Line, Rated, RatePlace, with_added, with_own_sources
 from ratecard.statements.marks import Mark, marked_by_sku, marked_skus, marks_for
 from ratecard.statements.months import next_month
 from ratecard.statements.rows import AccountRows, Bookings, booked_entry
@@ -27,14 +27,14 @@ from ratecard.tables.monthly import Term
 # Whether a line meets the targets of terms, by their keys.
 Met = tuple[tuple[str, bool], ...]
 _ONE = Decimal(1)
-# The most cards that are kept with their rates told apart; a simulation compares few.
+# The most cards that are kept with a source for each rate; a simulation compares few.
 _MOST_CARDS = 8
 
 
 @lru_cache(_MOST_CARDS)
 def _traced(card: RateCard) -> tuple[RateCard, Mapping[str, RatePlace]]:
-    """Return the card with a source for each rate that no other rate has, and the place of each rate by its source."""
-    tables, places = told_apart(card.tables)
+    """Return the card with a source of its own for each rate, and the place of each rate by this source."""
+    tables, places = with_own_sources(card.tables)
     return card if tables is card.tables else RateCard(tables, base=card._base, proves=card._proves), places
 
 

@@ -74,7 +74,6 @@ class Bookings:
 
         What a minimum adds has another price for each request, so that it is counted in money.
 
-
         Raises `ValueError` for a currency without a worth in that of the statement.
         """
         payers = worths(self._currency, prices.limits.rates)
