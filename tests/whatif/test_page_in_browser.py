@@ -319,3 +319,11 @@ def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
         wait(lambda: text_of(page, "h1"))
         assert running.interrupt() == (0, "")
     assert [path.name for path in tmp_path.iterdir()] == ["usage.csv"]
+
+
+def test_what_is_typed_after_the_browser_was_busy_counts(page: Chrome) -> None:
+    socket = page.execute_script("return window.socket.id")
+    page.execute_script("const end = performance.now() + 10000; while (performance.now() < end);")
+    write(page, "Prices of", "2026-08-10")
+    wait(lambda: "2026-08-10" in text_of(page, "h1"))
+    assert page.execute_script("return window.socket.id") == socket

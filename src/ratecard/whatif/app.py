@@ -14,6 +14,9 @@ from ratecard.whatif.report_process import RecordedUsage
 HOST = "127.0.0.1"
 # The seconds for which open connections may delay the end of the server.
 _GRACE = 2
+# The seconds after which a browser that does not answer counts as gone: what is typed while it connects again is lost,
+# and a busy machine can keep it from answering for some seconds.
+_LOST = 60
 
 
 class PortError(OSError):
@@ -79,4 +82,5 @@ def serve_page(
                 tailwind=False,
                 show_welcome_message=False,
                 timeout_graceful_shutdown=_GRACE,
+                reconnect_timeout=_LOST,
             )
