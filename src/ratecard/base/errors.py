@@ -1,9 +1,9 @@
 """Every exception of ratecard. Each keeps its parts as fields, for programs that answer with JSON."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from ratecard.base.messages import ErrorTree, NotOffered, Path, error_tree, plural
 
@@ -86,12 +86,22 @@ class Fault:
         return f"{self.file}:{self.line}: {self.message}"
 
 
+def in_order(faults: Iterable[Fault]) -> list[Fault]:
+    """Sort faults by file and line, and those of one line by message."""
+    return sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message))
+
+
 class TableError(RateCardError):
     """All mistakes in a folder of tables."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__(faults)
         self.faults = tuple(faults)
+
+    @classmethod
+    def of_file(cls, name: str, message: str) -> Self:
+        """Return the error of a file that is wrong as a whole: one fault, at its first line."""
+        return cls([Fault(name, 1, (), message)])
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.faults))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from ratecard.base.errors import Fault, TableError
+from ratecard.base.errors import TableError
 
 
 def replace_files(folder: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
@@ -23,7 +23,7 @@ def replace_files(folder: Path, before: Mapping[str, bytes], after: Mapping[str,
             for name, content in after.items():
                 path, old = (folder / name).resolve(), before.get(name)
                 if (path.read_bytes() if path.exists() else None) != old:
-                    raise TableError([Fault(name, 1, (), "has changed meanwhile; nothing is written. Try again")])
+                    raise TableError.of_file(name, "has changed meanwhile; nothing is written. Try again")
                 for parent in reversed([path.parent, *path.parent.parents]):
                     if not parent.exists():
                         parent.mkdir()
@@ -42,7 +42,7 @@ def replace_files(folder: Path, before: Mapping[str, bytes], after: Mapping[str,
                 new.replace(path)
         except OSError as error:
             words = f"cannot be written: {error.strerror}. No file is changed"
-            raise TableError([Fault(name, 1, (), words)]) from None
+            raise TableError.of_file(name, words) from None
         replaced.pop_all()
         new_folders.pop_all()
 

@@ -76,7 +76,7 @@ def read_candidate(path: str | Path) -> CandidateFile:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise TableError([Fault(name, 1, (), f"cannot be read: {error.strerror}")]) from None
+        raise TableError.of_file(name, f"cannot be read: {error.strerror}") from None
     return candidate_from(name, content)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ratecard.base.errors import Fault, TableError
+from ratecard.base.errors import Fault, TableError, in_order
 from ratecard.base.messages import Finding
 from ratecard.base.messages import Path as Place
 from ratecard.load.built import BuiltFolder, built_file, built_folder, text_file
@@ -71,7 +71,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
     """
     root = Path(folder) if folder is not None else shipped_folder()
     if not root.is_dir():
-        raise TableError([Fault(str(root), 1, (), "is not a folder. Name the folder that holds the rate tables")])
+        raise TableError.of_file(str(root), "is not a folder. Name the folder that holds the rate tables")
     files = TableFiles(Disk(), os.path.realpath(root))
     contents, faults = {}, list(files.faults)
     for name, path in files.found.items():
@@ -80,9 +80,9 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
         except OSError as error:
             faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
     if faults:
-        raise TableError(sorted(faults, key=lambda fault: fault.file))
+        raise TableError(in_order(faults))
     if not any(map(_is_family, contents)):
-        raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
+        raise TableError.of_file(str(root), "holds no rate table. A table is a file that ends in .yaml")
     return contents
 
 
@@ -173,7 +173,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     monthly, contracts = _agreed(texts, models, families, units or {}, meters)
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
-        raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
+        raise TableError(in_order(faults))
     tables = Tables(
         models,
         units,
@@ -193,7 +193,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
         from ratecard.contracts.checks import contract_faults
 
         if faults := contract_faults(tables):
-            raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
+            raise TableError(in_order(faults))
     return tables
 
 

@@ -36,7 +36,7 @@ class Positions:
             # `-sig`: without a byte order mark.
             self.text = text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise TableError([Fault(name, 1, (), "is not text in UTF-8; save it as that first")]) from None
+            raise TableError.of_file(name, "is not text in UTF-8; save it as that first") from None
         lines = lines_of(text)
         self.starts = [0, *accumulate(map(len, lines))]
         # The line ending of the file is that of its first line.

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from math import ceil
 from typing import NamedTuple
 
-from ratecard.base.errors import Fault
+from ratecard.base.errors import Fault, in_order
 from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
@@ -244,7 +244,7 @@ def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
     faults += monthly_refusals(old.tables, new.tables, rules)
     faults += contract_refusals(old, new, rules.as_of, rules.revision)
     faults += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
-    return sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message))
+    return in_order(faults)
 
 
 def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:

@@ -5,7 +5,7 @@ from datetime import date
 from fractions import Fraction
 from typing import NamedTuple
 
-from ratecard.base.errors import Fault, QuoteError
+from ratecard.base.errors import Fault, QuoteError, in_order
 from ratecard.base.identity import Identity
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import LINE_PLACES, from_fraction, plain, text
@@ -63,8 +63,7 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
                 known = worst.get((model.model, place))
                 if known is None or margin < known[0]:
                     worst[model.model, place] = margin, _fault(model.model, place, day, cell, cost, least)
-    faults = sorted((fault for _, fault in worst.values()), key=lambda fault: (fault.file, fault.line, fault.message))
-    return Margins(tuple(faults), compared, tuple(unknown))
+    return Margins(tuple(in_order(fault for _, fault in worst.values())), compared, tuple(unknown))
 
 
 def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:

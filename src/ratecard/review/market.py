@@ -14,7 +14,7 @@ from math import lcm
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ratecard.base.errors import Fault, QuoteError, TableError
+from ratecard.base.errors import QuoteError, TableError
 from ratecard.base.money import EXACT, exact_decimal, plain, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
@@ -134,7 +134,7 @@ def read_matches(path: str | Path, ours: Tables, theirs: Tables) -> dict[str, li
     try:
         file = read_yaml_text(name, Path(path).read_bytes())
     except OSError as error:
-        raise TableError([Fault(name, 1, (), f"cannot be read: {error.strerror}")]) from None
+        raise TableError.of_file(name, f"cannot be read: {error.strerror}") from None
     listed = file.data if isinstance(file.data, dict) else {}
     if not file.faults and not listed:
         file.fault((), "must hold models, like `our-model: their-model` or `our-model: [theirs, another]`")

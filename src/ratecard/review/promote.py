@@ -256,7 +256,7 @@ def _prove(contents: dict[str, bytes], wanted: Tables, name: str) -> None:
         reasons = [str(fault) for fault in error.faults]
     if reasons:
         words = "cannot be written as lines of these tables, write its versions by hand. They would say"
-        raise TableError([Fault(name, 1, (), f"{words}:\n  " + "\n  ".join(reasons))])
+        raise TableError.of_file(name, f"{words}:\n  " + "\n  ".join(reasons))
 
 
 def _differences(made: Tables, wanted: Tables) -> Iterator[str]:

@@ -205,7 +205,7 @@ class TableFolder:
         try:
             return self._loaded(contents)
         except StateError as error:
-            raise TableError([Fault(str(self._last_sound.folder), 1, (), f"{error}; then restart")]) from None
+            raise TableError.of_file(str(self._last_sound.folder), f"{error}; then restart") from None
 
     def forget(self) -> None:
         """Treat the folder as changed at the next call of `changed`, whatever it holds."""
@@ -257,7 +257,7 @@ def refuse_other(card: RateCard, digest: str | None, folder: str | Path) -> None
     """Raise `TableError` if a digest is named, and a rate card has another one."""
     if digest not in (None, card.digest):
         words = f"these tables have the digest {card.digest}, and only {digest} is served. Put those tables back; or, "
-        raise TableError([Fault(str(folder), 1, (), f"{words}if these are right, name their digest")])
+        raise TableError.of_file(str(folder), f"{words}if these are right, name their digest")
 
 
 # Milliseconds without a change after which an editor has finished, and the longest wait for that.
@@ -344,7 +344,7 @@ class TableWatch:
                 self.refused(error)
             except Exception as error:  # the thread must survive: the next change may repair the folder
                 logger.exception("cannot load %s", self.folder.path)
-                self.refused(TableError([Fault(str(self.folder.path), 1, (), f"cannot be loaded: {error!r}")]))
+                self.refused(TableError.of_file(str(self.folder.path), f"cannot be loaded: {error!r}"))
             self._looking = False
 
 
