@@ -116,6 +116,46 @@ def test_a_contract_that_has_begun_changes_for_a_reason_only(case: str) -> None:
         assert words in found[0]
 
 
+FAMILY = "- {for: {family: made-up}, percent: -20%}"
+TERM_OF_FAMILY = TERM.replace("USD", "USD, for: {family: made-up}")
+OTHERS = TABLES["text.yaml"].replace("made-up", "other").replace("model: ", "model: other-")
+FAMILIES = {**TABLES, "others.yaml": OTHERS}
+EXCHANGED = {
+    "text.yaml": TABLES["text.yaml"].replace("made-up", "other"),
+    "others.yaml": OTHERS.replace("family: other", "family: made-up"),
+}
+TEN_SECONDS = {
+    "units.yaml": "units:\n  - {unit: video_second, counts: second of video, per: 10}\n",
+    "video.yaml": TABLES["video.yaml"]
+    .replace("0.10", "1")
+    .replace("0.20", "2")
+    .replace("source:", "correction: per ten seconds\n        source:", 1),
+}
+MOVED, EDITED = "tiered moved from family made-up to other", "unit video_second, which it counts in, was edited"
+DEPENDING = {
+    "an override of a family": (contract(FAMILY), EXCHANGED, f"c0.yaml:7: percent is in effect, and {MOVED}"),
+    "a term of a family": (contract("", further=TERM_OF_FAMILY), EXCHANGED, f"minimum is in effect, and {MOVED}"),
+    "one that begins later": (contract(FAMILY, begins="2026-12-01"), EXCHANGED, ""),
+    "one of the type": (contract(DISCOUNT), EXCHANGED, ""),
+    "a price of a unit": (
+        contract("- {for: {model: clip}, at_most: 1}"),
+        TEN_SECONDS,
+        f"at_most is in effect, and {EDITED}",
+    ),
+    "a discount": (contract("- {for: {model: clip}, factor: 0.5}"), TEN_SECONDS, ""),
+}
+
+
+@pytest.mark.parametrize("case", DEPENDING)
+def test_a_family_or_unit_on_which_a_contract_in_effect_depends_may_not_be_edited(case: str) -> None:
+    held, edit, words = DEPENDING[case]
+    found = refused([held], [held], {**FAMILIES, **edit}, FAMILIES)
+    assert len(found) == bool(words), found
+    assert words in "".join(found)
+    reasoned = held.replace("source:", "correction: agreed\nsource:")
+    assert refused([held], [reasoned], {**FAMILIES, **edit}, FAMILIES) == []
+
+
 def test_what_meets_nothing_is_refused_where_the_contract_is_new_or_edited() -> None:
     tables, override = TABLES | {"video.yaml": RETIRED}, "- {for: {model: clip}, percent: -5%}"
     new = contract(override, begins="2027-01-01")

@@ -14,10 +14,11 @@ from ratecard.contracts.checks import ContractChecks, fault_at
 from ratecard.contracts.overlay import layers_of
 from ratecard.review.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Difference
 from ratecard.review.rates import Terms, term_changes
-from ratecard.tables.card import meaning
-from ratecard.tables.contract import Contract
-from ratecard.tables.monthly import described_terms
+from ratecard.tables.card import Tables, meaning
+from ratecard.tables.contract import Contract, Override
+from ratecard.tables.monthly import Term, described_terms
 from ratecard.tables.scalars import value_text
+from ratecard.tables.selection import names_of_model
 
 _HINT = "say `correction: reason` in it; what was booked stays, and the difference is booked now"
 
@@ -34,6 +35,7 @@ def contract_refusals(old: RateCard, new: RateCard, as_of: datetime, revision: s
         for override in contract.overrides:
             if reason := checks.idle(contract, override, max(as_of, utc(contract.begins))):
                 yield fault_at(override.source, name, f"{override.kind} {reason}. Leave it out, or name what there is")
+    yield from _meant_otherwise(old, new, as_of)
     for name in sorted(new.in_force.kept - old.in_force.kept):
         model = old.tables.models.get(name)
         if model is not None and model.versions[-1].begins <= as_of:
@@ -44,11 +46,58 @@ def contract_refusals(old: RateCard, new: RateCard, as_of: datetime, revision: s
             yield fault_at(f"{revision}:{contract.place}", name, f"{words}. Put it back, and end it by until")
 
 
+def _meant_otherwise(old: RateCard, new: RateCard, as_of: datetime) -> Iterator[Fault]:
+    """Refuse an edit of a unit or a family that changes an override or a term in effect, unless its file says why."""
+    before, after = old.tables, new.tables
+    units = {name for name, unit in before.units.items() if after.units.get(name, unit) != unit}
+    begun = (name for name, model in before.models.items() if model.versions[-1].begins <= as_of)
+    names = [
+        [names_of_model(side.models[name], side.families) for side in (before, after)]
+        for name in begun
+        if name in after.models
+    ]
+    moved = [(was, now) for was, now in names if was != now]
+    for holder, rule in _in_effect(old, new, as_of) if units or moved else ():
+        words = [f"unit {unit}, which it counts in, was edited" for unit in sorted(units & _units(rule, before))]
+        words += [
+            f"{now['model']} moved from family {was['family']} to {now['family']}"
+            for was, now in moved
+            if rule.target.fits(was) != rule.target.fits(now)
+        ]
+        if words:
+            hint = f"Put that back; if it is meant, {_HINT}"
+            yield fault_at(rule.source, holder, f"{rule.kind} is in effect, and {words[0]}. {hint}")
+
+
+def _in_effect(old: RateCard, new: RateCard, as_of: datetime) -> Iterator[tuple[str, Override | Term]]:
+    """Yield the overrides and terms of a month that have begun, with their contract, where no correction is new."""
+    terms = [] if _corrected(old.tables.monthly_correction, new.tables.monthly_correction) else [*new.tables.monthly]
+    held = [("monthly", term) for term in terms]
+    for name, contract in new.contracts.items():
+        before = old.contracts.get(name)
+        if before and utc(before.begins) <= as_of and not _corrected(before.correction, contract.correction):
+            yield from ((name, override) for override in contract.overrides)
+            held += [(name, term) for term in contract.terms]
+    yield from ((name, term) for name, term in held if term.begins is None or utc(term.begins) <= as_of)
+
+
+def _corrected(before: str | None, after: str | None) -> bool:
+    return after is not None and after != before
+
+
+def _units(rule: Override | Term, tables: Tables) -> set[str]:
+    """Return the units of the amounts that an override or a term states."""
+    if isinstance(rule, Term):
+        return {rule.measure}
+    models = ContractChecks(tables).selected(rule.target) if rule.amount is not None else ()
+    return {charge.unit for model in models for version in model.versions for charge in version.charges}
+
+
 def _taken_away(model: str, new: RateCard, old: RateCard) -> Iterator[Fault]:
     """Refuse `only` for a model that had a price for everyone, unless its contract says why."""
     for name, contract in new.contracts.items():
         before = old.contracts.get(name)
-        if contract.correction and (before is None or before.correction != contract.correction):
+        if _corrected(before.correction if before else None, contract.correction):
             continue
         for override in layers_of([contract], new.tables.models[model], new.tables.families)[0]:
             if override.only:
@@ -57,7 +106,7 @@ def _taken_away(model: str, new: RateCard, old: RateCard) -> Iterator[Fault]:
 
 
 def _of_change(before: Contract | None, contract: Contract, as_of: datetime) -> Iterator[tuple[str, str]]:
-    if contract.correction and contract.correction != (before.correction if before else None):
+    if _corrected(before.correction if before else None, contract.correction):
         return
     name = contract.contract
     if before is None or utc(before.begins) > as_of:
