@@ -14,6 +14,7 @@ from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.cli import main
 from ratecard.testing.card_strategies import card_of
 from ratecard.views.list_prices import PRICE_COLUMNS, _plural, list_prices
+from token_tables import by_tokens, family, text_model
 
 TABLES = b"""\
 family: acme
@@ -78,6 +79,38 @@ def acme() -> RateCard:
 
 def rows(prices: PriceBook, *names: str) -> list[tuple[str, ...]]:
     return [tuple(price.row().values()) for price in list_prices(prices, names)]
+
+
+def test_a_price_that_the_next_version_writes_otherwise_is_not_said_to_be_gone() -> None:
+    now = """
+        - {tokens: [input, cache_input], rate: 4}
+        - {tokens: output, rate: 8}
+        - {tokens: output, service_tier: batch, speed: fast, rate: 5}
+        - {tokens: output, service_tier: batch, rate: 3}
+        - {tokens: output, speed: fast, rate: 9}
+        - {tokens: input, above: 1000, rate: 7}
+        """
+    then = """
+        - {tokens: input, rate: 4}
+        - {tokens: cache_input, rate: 1}
+        - {tokens: output, rate: 8}
+        - {tokens: output, speed: fast, service_tier: batch, rate: 6}
+        - {tokens: output, speed: fast, rate: 9}
+        """
+    versions = by_tokens(then, "factors: [{service_tier: batch, factor: 0.5}]", effective="2027-01-01"), by_tokens(now)
+    prices = card_of({"made-up.yaml": family(text_model("chat", *versions)).encode()})._unproved.at(date(2026, 1, 1))
+    later = "2027-01-01"
+    assert [(row[4], *row[6:7], *row[8:]) for row in rows(prices)] == [
+        ("tokens input or cache_input", "4", "", ""),
+        ("tokens output", "8", "", ""),
+        ("tokens output, service_tier batch, speed fast", "5", "6", later),
+        ("tokens output, service_tier batch", "3", "4", later),
+        ("tokens output, speed fast", "9", "", ""),
+        ("tokens input, above 1000", "7", "4", later),
+        ("tokens input", "4", "", ""),
+        ("tokens cache_input", "4", "1", later),
+        ("tokens, service_tier: batch: times", "not offered", "0.5", later),
+    ]
 
 
 def test_a_price_has_what_it_is_of_its_unit_and_what_it_becomes(acme: RateCard) -> None:

@@ -1,20 +1,23 @@
 """The price sheet: one row for each price, with its next price, for a page that customers read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from itertools import product
 from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.line_items.conditions import in_words
+from ratecard.line_items.conditions import RateResolver, in_words
 from ratecard.price_book import PriceBook
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.models import listed_rates
+from ratecard.tables.rate import WINDOW, Conditioned
+from ratecard.tables.scalars import Words
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
@@ -64,9 +67,17 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
             {} if priced_version is None else _prices_of(prices, model, priced_version)
             for priced_version in (version, later)
         )
-        for key in {**now, **(then if begins else {})}:
-            family, changed = prices.tables.families.get(model.model, ""), now.get(key) != then.get(key)
-            yield ListPrice(model, family, *key, now.get(key), then.get(key), begins if changed else None)
+        family = prices.tables.families.get(model.model, "")
+        for key, row in {**now, **{key: row for key, row in then.items() if begins and key not in now}}.items():
+            amounts = [
+                {side[key].amount} if key in side else _amounts_for(row, priced_version, prices)
+                for side, priced_version in ((now, version), (then, later))
+            ]
+            # A row that is split on the other side has no one price there: the rows of its parts say it.
+            [price, *several], [following, *parts] = amounts
+            if not several or key in now:
+                changed = price != following and not parts
+                yield ListPrice(model, family, row.price_of, row.unit, price, following, begins if changed else None)
 
 
 def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
@@ -89,24 +100,65 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
     yield from chosen.values()
 
 
-def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tuple[str, str], Decimal]:
-    """Return the rates, factors and the minimum of a version, by their description and their unit in words."""
+class _Row(NamedTuple):
+    """A rate, a factor or a minimum of a version, in words; `charge` is empty unless it is a rate."""
+
+    price_of: str
+    unit: str
+    amount: Decimal
+    charge: str = ""
+    attributes: Mapping[str, Words] = {}
+
+
+def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[Hashable, _Row]:
+    """Return the rates, factors and the minimum of a version, by what they are for, however that is written."""
     prices.prove(model, version)
-    amounts: dict[tuple[str, str], Decimal] = {}
+    rows: list[_Row] = []
     for charge in version.charges:
         per = _per(prices.tables.units[charge.unit])
         for rate in listed_rates(charge):
             values = [f"{name} {' or '.join(words)}" for name, words in rate.conditions.items()]
             # This avoids `tokens, tokens input`.
             named = [] if charge.charge in rate.conditions else [charge.charge]
-            amounts[", ".join(named + values), per] = rate.amount
+            rows.append(_Row(", ".join(named + values), per, rate.amount, charge.charge, rate.conditions))
         for factor in charge.multipliers:
-            amounts[f"{charge.charge}, {in_words(factor.conditions)}: times", ""] = factor.factor
+            rows.append(_Row(f"{charge.charge}, {in_words(factor.conditions)}: times", "", factor.factor))
     for factor in version.multipliers:
-        amounts[f"all of it, {in_words(factor.conditions)}: times", ""] = factor.factor
+        rows.append(_Row(f"all of it, {in_words(factor.conditions)}: times", "", factor.factor))
     if isinstance(version, MeteredVersion) and version.minimum:
-        amounts["a request costs at least", "request"] = version.minimum
-    return amounts
+        rows.append(_Row("a request costs at least", "request", version.minimum))
+    return {_key(row): row for row in rows}
+
+
+def _key(row: _Row) -> Hashable:
+    named = frozenset((name, frozenset(values)) for name, values in row.attributes.items())
+    return (row.charge, named, row.unit) if row.charge else (row.price_of, row.unit)
+
+
+def _amounts_for(row: _Row, version: Version | None, prices: PriceBook) -> set[Decimal | None]:
+    """Return the prices in a version of what a rate of another version is for; None for what it does not sell."""
+    amounts: set[Decimal | None] = set()
+    charges = [charge for charge in version.charges if charge.charge == row.charge] if version else ()
+    for charge, values in product(charges, product(*row.attributes.values())):
+        named = dict(zip(row.attributes, values, strict=True))
+        rates = [
+            rate for rate in charge.rates if all(named.get(name, of[0]) in of for name, of in rate.attributes.items())
+        ]
+        # Of rates that name no more than these values, the one that names most holds.
+        fitting = [rate for rate in rates if rate.attributes.keys() <= named.keys()]
+        if fitting:
+            rates = [max(fitting, key=lambda rate: len(rate.attributes))]
+        stated = {name: value for name, value in named.items() if name not in (*charge.ATTRIBUTES, *WINDOW)}
+        for rate in rates if _per(prices.tables.units[charge.unit]) == row.unit else ():
+            if isinstance(charge, Conditioned) and isinstance(version, MeteredVersion):
+                resolver = RateResolver(charge, prices.tables.meters, version.factors)
+                full = resolver.in_full(stated) | stated
+                factored = resolver.factored(rate, {name: full[name] for name in charge.conditions_of(rate)}, full)
+                unsold = factored.unmet or version.refuses(stated, prices.tables.meters)
+                amounts.add(None if unsold else factored.unit_rate)
+            else:
+                amounts.add(charge.unit_rate(rate))
+    return amounts or {None}
 
 
 def _per(unit: Unit) -> str:
