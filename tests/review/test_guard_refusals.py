@@ -1,14 +1,19 @@
 """What `ratecard check --against` refuses, and what it lets pass: one edit each, in a real repository."""
 
 import json
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from contract_tables import card_of
 from git_tables import FILES, SECOND, Edit, edited, git, newer, repository, write
 from ratecard.cli import main
+from ratecard.review.guard import Rules, refusals
+from token_tables import by_tokens, family, text_model
 
 AS_OF = "--as-of=2026-11-01T12:00:00Z"
 EXAMPLE = "{duration: 5s, resolution: 480p}, total: "
@@ -172,6 +177,52 @@ def test_a_unit_that_holds_another_count_changes_every_price_in_effect(folder: P
         },
     )
     assert "version 2026-09-01 of duration-band-music is in effect, and was edited: song" in check(folder).stdout
+
+
+METERS = """\
+meters:
+  - {meter: page, every_usage: 1}
+conditions:
+  - {condition: tier, values: [usual, batch], default: usual, same_as: {auto: usual}}
+"""
+READER = family(
+    text_model(
+        "reader",
+        by_tokens("- {tokens: [input, output], rate: 2}", "factors: [{tier: batch, factor: 0.5}]").replace(
+            "        examples:",
+            "          - {charge: pages, method: count, unit: page, rates: [{rate: 0}]}\n        examples:",
+        ),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("default: usual", "default: batch", "reader is in effect, and was edited: default of tier: usual -> batch"),
+        ("auto: usual", "auto: batch", "tier auto: usual -> batch (meters.yaml)"),
+        ("every_usage: 1", "every_usage: 2", "page of every usage: 1 -> 2"),
+        ("auto: usual", "auto: usual, none: usual", ""),
+        (", default: usual", "", ""),
+    ],
+)
+def test_a_meter_or_condition_by_which_a_version_in_effect_has_its_price_may_not_be_edited(
+    old: str, new: str, words: str
+) -> None:
+    corrected = READER.replace("source:", "correction: was never so\n        source:")
+    before, after, excused = [
+        card_of(tables={"reader.yaml": text, "meters.yaml": meters})
+        for text, meters in (
+            (READER, METERS),
+            (READER, METERS.replace(old, new)),
+            (corrected, METERS.replace(old, new)),
+        )
+    ]
+    rules = Rules(datetime(2026, 11, 10, tzinfo=UTC), Decimal(2), "HEAD")
+    found = [str(fault) for fault in refusals(before, after, rules)]
+    assert len(found) == bool(words), found
+    assert words in "".join(found)
+    assert refusals(before, excused, rules) == []
 
 
 def test_a_deleted_version_is_refused(folder: Path) -> None:

@@ -18,7 +18,7 @@ from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
 from ratecard.contracts.checks import fault_at
-from ratecard.load.folder import LIMITS, MONTHLY
+from ratecard.load.folder import LIMITS, METERS, MONTHLY
 from ratecard.review.compare import days_of, same, stretches
 from ratecard.review.contracts import contract_refusals
 from ratecard.review.difference import CHANGED, Difference, factor
@@ -28,6 +28,7 @@ from ratecard.review.sides import Priceable, Side
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.limits import Limits
 from ratecard.tables.monthly import described_terms
+from ratecard.tables.scalars import value_text
 from ratecard.tables.version import Version
 
 # The decimal places of a factor in a message.
@@ -285,6 +286,7 @@ def _edited(
     if now.correction and now.correction != version.correction:
         return
     edit = edit_of(Priceable(model, version, old.tables.units), Priceable(after, now, new.tables.units))
+    edit = edit or _edit_of_meters(version, old.tables, new.tables)
     if edit is None:
         return
     words, place = edit
@@ -293,6 +295,30 @@ def _edited(
     if now.correction:
         hint = f"'{now.correction}' is the reason of an earlier correction; if this is one too, say why"
     yield fault_at(place or now.place, model.model, f"{words}. {_RIGHT_WAY}; {hint}")
+
+
+def _edit_of_meters(version: Version, old: Tables, new: Tables) -> tuple[str, str] | None:
+    """Return the first edit of the shared meters by which a version has another price, like `edit_of`."""
+    if old.meters == new.meters:
+        return None
+    before, after = _of_meters(version, old), _of_meters(version, new)
+    # What only one side says is refused by the other one: no price has become another.
+    edited = (name for name in before.keys() & after.keys() if before[name] != after[name])
+    name = min(edited, default="")
+    return (f"{name}: {before[name]} -> {after[name]} ({METERS})", "") if name else None
+
+
+def _of_meters(version: Version, tables: Tables) -> dict[str, str]:
+    """Return what the shared meters say of the conditions and the counts of a version."""
+    terms: dict[str, str | None] = {}
+    for condition in filter(None, map(tables.meters.condition.get, version.conditions)):
+        terms[f"default of {condition.condition}"] = condition.default
+        terms |= {f"{condition.condition} {word}": value for word, value in condition.same_as.items()}
+    units = filter(None, (tables.units.get(charge.unit) for charge in version.charges))
+    for meter in filter(None, (tables.meters.by_name.get(unit.counts) for unit in units)):
+        terms[f"{meter.meter} of every usage"] = None if meter.every_usage is None else str(meter.every_usage)
+        terms |= {f"bucket {bucket.bucket}": value_text(bucket.dimensions, in_order=False) for bucket in meter.buckets}
+    return {name: term for name, term in terms.items() if term is not None}
 
 
 def _deleted(model: AnyModel, version: Version, after: AnyModel, rules: Rules) -> Fault:
