@@ -165,6 +165,19 @@ def test_what_meets_nothing_is_refused_where_the_contract_is_new_or_edited() -> 
     assert refused([], [contract(override, begins="2026-11-20")], tables) == []
 
 
+@pytest.mark.parametrize(("until", "closed"), [("2027-10-01", True), ("2027-01-01", False)])
+def test_a_price_of_a_model_that_the_extended_contract_closes_meets_nothing(until: str, closed: bool) -> None:
+    base = contract("- {for: {family: clips}, closed: true}", until=until)
+    new = contract(
+        "- {for: {model: clip}, percent: -5%}\n- {for: {type: [video, text]}, percent: -9%}",
+        *("other", "a-2", "2026-12-01"),
+        further="extends: acme\n",
+    )
+    found = refused([base], [base, new])
+    assert len(found) == closed, found
+    assert not closed or found[0].startswith("contracts/c1.yaml:8: percent meets nothing: clip is closed for this")
+
+
 def test_check_and_diff_name_the_overrides_that_end_with_a_model(tmp_path: Path) -> None:
     one = contract("- {for: {model: clip}, percent: -5%}\n" + DISCOUNT)
     before = write(tmp_path / "before", one)

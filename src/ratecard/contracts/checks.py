@@ -85,6 +85,7 @@ class ContractChecks:
         self._named = [names_of_model(model, tables.families) for model in tables.models.values()]
         self._models: dict[str, tuple[AnyModel, ...]] = {}
         self._unmet: dict[str, str] = {}
+        self._in_force = ContractsInForce(tables)
 
     def of(self, contract: Contract) -> Iterator[Fault]:
         """Yield the faults of a contract."""
@@ -110,7 +111,20 @@ class ContractChecks:
             if ended and ended.retired:
                 return f"meets nothing any more: {ended.model} is retired on {ended.retired.on}"
             return f"meets nothing: no model of {override.target} has a price in the term of the contract"
-        return self._meets(override.target, versions)
+        return self._meets(override.target, versions) or self._withheld(contract, override, models)
+
+    def _withheld(self, contract: Contract, override: Override, models: Sequence[AnyModel]) -> str:
+        """Say that the contract cannot use any of these models in its whole term; empty if it can, or forbids it."""
+        ends = contract.until
+        chain = [
+            link
+            for link in chain_of(contract, self._tables.contracts)
+            if link.begins <= contract.begins and (link.until is None or (ends is not None and ends <= link.until))
+        ]
+        withheld = self._in_force.withheld(chain)
+        if override.group in ACCESS or any(model.model not in withheld for model in models):
+            return ""
+        return f"meets nothing: {models[0].model} is closed for this contract, or kept for others"
 
     def ending(self, contract: Contract, override: Override) -> str:
         """Say when an override ends before its contract, because all its models are retired; empty if it does not."""
