@@ -230,6 +230,11 @@ def test_the_commands_of_prices_know_contracts_and_accounts(tmp_path: Path) -> N
         assert "contracts/c0.yaml:7" in CliRunner().invoke(main, [*rated, *named]).output
         for command in (["explain", "tiered"], ["sheet", "tiered", "--every-request"]):
             assert "contracts/c0.yaml:7" in CliRunner().invoke(main, [*command, *folder, *named]).output
-    assert "text.yaml" in CliRunner().invoke(main, [*rated, "--account", "a-2"]).output
+    listed = CliRunner().invoke(main, [*rated, "--account", "a-2"])
+    assert (listed.exit_code, "text.yaml" in listed.stdout) == (0, True)
+    warning = "Warning: account 'a-2' has no contract at 2026-11-01T00:00Z: these are prices of the list."
+    assert listed.stderr.strip() == f"{warning} Did you mean 'a-1'?"
+    early = CliRunner().invoke(main, [*rated[:-1], "2026-09-30", "--contract", "acme"])
+    assert "contract 'acme' does not hold at 2026-09-30T00:00Z: these are prices of the list" in early.stderr
     wrong = CliRunner().invoke(main, [*rated, "--contract", "acne"])
     assert (wrong.exit_code, "Did you mean 'acme'?" in wrong.output) == (2, True)

@@ -13,6 +13,7 @@ from babel import Locale, UnknownLocaleError
 
 from ratecard.base.errors import InstantError, UnknownContractError
 from ratecard.base.instants import read_instant
+from ratecard.base.suggestions import did_you_mean
 from ratecard.card import load_rate_card
 from ratecard.load.folder import UNITS, shipped_folder
 from ratecard.price_book import PriceBook
@@ -174,4 +175,11 @@ def book_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _book(tables: Path | None, at: datetime, contract: str | None, account: str | None) -> PriceBook:
     with as_wrong_use(UnknownContractError, ValueError):
-        return load_rate_card(tables).at(at, contract=contract, account=account)
+        card = load_rate_card(tables)
+        book = card.at(at, contract=contract, account=account)
+    if book.contract is None and (contract or account) is not None:
+        known = account is None or card.in_force.knows(account)
+        near = "" if known else did_you_mean(account or "", card.in_force.of_accounts)
+        holder = f"contract '{contract}' does not hold" if account is None else f"account '{account}' has no contract"
+        click.echo(f"Warning: {holder} at {at:%Y-%m-%dT%H:%MZ}: these are prices of the list.{near}", err=True)
+    return book
