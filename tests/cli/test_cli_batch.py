@@ -68,6 +68,29 @@ def test_a_batch_without_bad_rows_exits_with_0() -> None:
     assert (sent.exit_code, sent.stdout, sent.stderr) == (0, '{"quote":0.22}\n', "1 row: 1 quoted, 0 refused\n")
 
 
+def test_what_has_no_effect_is_listed_beside_the_answers() -> None:
+    rows = "topaz-video-upscale,5s,300,\novi-image-to-video,,300,x\nno-such-model,,,y\n"
+    sent = run("-", stdin="model,duration,source_seconds,prompt\n" + rows)
+    assert sent.stderr.splitlines() == [
+        "3 rows: 2 quoted, 1 refused",
+        "Without effect on these prices: source_seconds (2 rows), prompt (1 row)",
+    ]
+
+
+def test_only_the_most_frequent_names_without_effect_are_listed() -> None:
+    rows = [json.dumps({"model": "ovi-image-to-video", f"field_{number // 2}": 1}) for number in range(60)]
+    listed = run("-", stdin="\n".join(rows)).stderr.splitlines()[1]
+    assert listed.count("(2 rows)") == 20
+    assert listed.endswith(" and 10 more")
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_columns_without_commas_are_wrong_use(mark: str) -> None:
+    sent = run("-", stdin=f"model{mark}duration\novi-image-to-video{mark}5s\n")
+    assert (sent.exit_code, sent.stdout) == (2, "")
+    assert f"The heading of the CSV has {mark!r} between its columns. Write commas" in sent.stderr
+
+
 @pytest.mark.parametrize("content", ["", "\n\n", "model,duration\n"])
 def test_an_empty_batch_succeeds(content: str) -> None:
     sent = run("-", stdin=content)

@@ -107,6 +107,13 @@ def test_an_exact_total_is_not_said_twice(quote: Quote) -> None:
 def test_fields_without_effect_are_named(quote: Quote) -> None:
     sent = quote(*as_flags(KLING | {"target_fps": 24, "aspect_ratio": "16:9"}))
     assert "Without effect on this price: aspect_ratio, target_fps\n" in sent.stdout
+    as_json = quote(*as_flags(KLING | {"target_fps": 24, "aspect_ratio": "16:9"}), "--json")
+    assert as_json.stderr == "Without effect on this price: aspect_ratio, target_fps\n"
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(quote: Quote, tmp_path: Path) -> None:
+    (tmp_path / "body.json").write_text("\ufeff" + json.dumps({"model": "ovi-image-to-video"}), encoding="utf-8")
+    assert quote(f"@{tmp_path / 'body.json'}", "--json").stdout == '{"quote":0.22}\n'
 
 
 def test_a_note_says_why_a_rate_was_taken(quote: Quote) -> None:

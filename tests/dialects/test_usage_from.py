@@ -485,3 +485,25 @@ def test_the_shipped_tables_price_what_was_read() -> None:
     read = usage_from("anthropic", {"model": "claude-opus-4-6", "usage": ANTHROPIC | {"cache_read_input_tokens": 5000}})
     same = {"prompt_tokens": 5003, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 5000}}
     assert prices.rate(read).exact == prices.rate({"type": "text", "model": "claude-opus-4-6", "usage": same}).exact
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        ({"service_tier": 5}, ("service_tier",)),
+        ({"region": 1}, ("region",)),
+        ({"counts": 5}, ("counts",)),
+        ({"counts": [1]}, ("counts",)),
+        ({"metadata": "x"}, ("metadata",)),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(arguments: dict[str, Any], path: tuple[str, ...]) -> None:
+    for usage in (CHAT, {"seconds": 4}):
+        with pytest.raises(QuoteError) as refused:
+            usage_from("openai", {"model": "m", "usage": usage}, **arguments)
+        assert [at for at, _ in refused.value.problems] == [path]
+
+
+@pytest.mark.parametrize("counted", [{"usage": {"seconds": 4}}, {"data": [{"url": "x"}]}])
+def test_seconds_and_images_keep_the_conditions_of_their_response(counted: dict[str, Any]) -> None:
+    assert usage_from("openai", {"model": "m", "service_tier": "flex", **counted}).service_tier == "flex"

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import click
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import plural
+from ratecard.base.messages import MOST_NAMES, plural
 from ratecard.cli.simulate_progress import counted
 from ratecard.line_items.quote import Quote
 from ratecard.requests.body import INVALID
@@ -28,8 +28,9 @@ _LONGEST_CELL = 2**31 - 1
 
 
 def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
-    """Answer every row of a file on standard output. Returns how many were refused, and prints it on standard error.
+    """Answer every row of a file on standard output. Returns how many were refused.
 
+    Prints this number on standard error, and the fields that had no effect on a price, which answers do not name.
     `done` is the word for a row that has a price.
     """
     content = _read_rows(path)
@@ -39,15 +40,20 @@ def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
     later = io.BytesIO() if sys.stdout.isatty() else None
     out: BinaryIO = later or sys.stdout.buffer
     bad = 0
+    ignored = Counter[str]()
     with counted("Quoting", len(rows)) as watch:
         for number, row in enumerate(rows, 1):
-            bad += _answer_row(price, row, out)
+            bad += _answer_row(price, row, out, ignored)
             watch(number)
     if later:
         sys.stdout.buffer.write(later.getvalue())
     sys.stdout.buffer.flush()
     words = f"{plural(len(rows), 'row')}: {len(rows) - bad:,} {done}, {bad:,} refused"
     click.echo(words, err=True)
+    if ignored:
+        names = (f"{name} ({plural(times, 'row')})" for name, times in ignored.most_common(MOST_NAMES))
+        further = f" and {len(ignored) - MOST_NAMES:,} more" if len(ignored) > MOST_NAMES else ""
+        click.echo(f"Without effect on these prices: {', '.join(names)}{further}", err=True)
     return bad
 
 
@@ -59,15 +65,16 @@ def _read_rows(path: Path) -> bytes:
     return content.removeprefix(BOM_UTF8)
 
 
-def _answer_row(price: _Price, row: _Row, out: BinaryIO) -> bool:
+def _answer_row(price: _Price, row: _Row, out: BinaryIO, ignored: Counter[str]) -> bool:
     try:
         if isinstance(row, QuoteError):
             raise row
-        answer = price(row).to_json()
+        quoted = price(row)
     except QuoteError as error:
         out.write(error.to_json() + b"\n")
         return True
-    out.write(answer + b"\n")
+    out.write(quoted.to_json() + b"\n")
+    ignored.update(quoted.ignored)
     return False
 
 
@@ -85,6 +92,8 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
         names = [name.strip() for name in reader.fieldnames or ()]
     except csv.Error as error:
         raise click.UsageError(f"The heading is not CSV: {error}") from None
+    if len(names) == 1 and (mark := next((mark for mark in ";\t" if mark in names[0]), None)):
+        raise click.UsageError(f"The heading of the CSV has {mark!r} between its columns. Write commas")
     twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise click.UsageError(f"The heading of the CSV names '{twice[0]}' twice")

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -248,6 +249,8 @@ def _answer(
         raise SystemExit(1) from None
     if as_json:
         click.echo(quoted.to_json())
+        if quoted.ignored:
+            click.echo(_without_effect(quoted), err=True)
     else:
         show_bill(prices, quoted, fields, source, locale)
 
@@ -294,12 +297,11 @@ def _probed(body: Mapping[str, Any]) -> SourceVideo | None:
 
 
 def _read(body: str) -> Body:
-    if body == "-":
-        return sys.stdin.buffer.read()
-    if not body.startswith("@"):
+    if body != "-" and not body.startswith("@"):
         return body
     try:
-        return Path(body[1:]).read_bytes()
+        content = sys.stdin.buffer.read() if body == "-" else Path(body[1:]).read_bytes()
+        return content.removeprefix(BOM_UTF8)
     except (OSError, ValueError) as error:
         raise click.UsageError(f"Cannot read {body[1:]}: {getattr(error, 'strerror', error)}") from None
 
@@ -338,9 +340,13 @@ def show_bill(
     for row in body[len(rows) :]:
         click.echo(row)
     if quoted.ignored:
-        click.echo(f"Without effect on this price: {', '.join(quoted.ignored)}")
+        click.echo(_without_effect(quoted))
     by = f"contract {quoted.contract}, " if quoted.contract else ""
     click.echo(f"Prices of {quoted.effective}, {by}tables {quoted.digest}")
+
+
+def _without_effect(quoted: Quote) -> str:
+    return f"Without effect on this price: {', '.join(quoted.ignored)}"
 
 
 def _working(working: Working, figures: Figures) -> list[str]:

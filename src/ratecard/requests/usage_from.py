@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, Problems, invalid_enum, wrong_type
 from ratecard.requests.body import mapping_of
@@ -76,7 +78,14 @@ def usage_from(
     else:
         for part in response if listed else (response,):
             read.take(part)
-    usage = read.usage(model, conditions)
+    usage = None
+    if mapping_of(conditions.get("counts") or {}) is None:
+        problems.append((("counts",), wrong_type("object", conditions["counts"])))
+    else:
+        try:
+            usage = read.usage(model, conditions)
+        except ValidationError as error:  # of the arguments: what a response says has been checked
+            problems += [(fault["loc"], fault["msg"]) for fault in error.errors()]
     if problems or usage is None:
         raise QuoteError(INVALID_RESPONSE, problems)
     return usage
@@ -269,7 +278,7 @@ class _Response:
         if other:
             of_other = TranscriptionUsage if "seconds" in other else ImageUsage
             other |= {LISTED: note} if note else {}
-            return None if problems else of_other(model=name, **other | conditions)
+            return None if problems else of_other(model=name, **other | stated)
         if not self._counts:
             problems += [] if problems else [(dialect.usage[0], REQUIRED)]
             return None
