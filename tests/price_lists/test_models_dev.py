@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import ratecard
 from ratecard.cli import main
-from ratecard.price_lists.models_dev import read_models
+from ratecard.price_lists.models_dev import read_models, read_models_dev
 
 FILE = """{
   "openai": {
@@ -153,3 +153,19 @@ def as_read(value: Any) -> Any:
     if isinstance(value, list):
         return [as_read(part) for part in value]
     return Decimal(value) if isinstance(value, int) else value
+
+
+@pytest.mark.parametrize("models", ["", '"models": null', '"models": []'])
+def test_a_provider_without_models_is_refused(models: str, tmp_path: Path) -> None:
+    (tmp_path / "api.json").write_text(f'{{"openai": {{{models}}}}}', encoding="utf-8")
+    with pytest.raises(ratecard.RateCardError, match="openai has no object of models"):
+        read_models_dev(tmp_path / "api.json")
+
+
+@pytest.mark.parametrize("name", ["5", "true", '["x"]', "null"])
+def test_a_name_that_is_not_text_is_that_of_the_id(name: str, tmp_path: Path) -> None:
+    model = f'{{"name": {name}, "cost": {{"input": 1, "output": 2}}}}'
+    (tmp_path / "api.json").write_text(f'{{"p": {{"models": {{"m": {model}}}}}}}', encoding="utf-8")
+    done = CliRunner().invoke(main, ["import", "models.dev", str(tmp_path / "api.json"), "--out", str(tmp_path / "x")])
+    assert done.exit_code == 0, done.output
+    assert ratecard.load_rate_card(tmp_path / "x").models["p/m"].name == "m"

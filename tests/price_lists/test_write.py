@@ -391,3 +391,19 @@ def test_help_names_every_list() -> None:
     done = run("--help")
     assert done.exit_code == 0
     assert "genai-prices" in done.output
+
+
+@pytest.mark.parametrize("content", ["{}", '{"error": {"message": "Too many requests"}}'])
+@pytest.mark.parametrize("kind", ["litellm", "models.dev"])
+def test_a_file_without_any_price_retires_nothing(kind: str, content: str, tmp_path: Path) -> None:
+    sound = {
+        "litellm": '{"m": {"litellm_provider": "p", "input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6}}',
+        "models.dev": '{"p": {"models": {"m": {"cost": {"input": 1, "output": 2}}}}}',
+    }
+    file, folder = tmp_path / "list.json", tmp_path / "market"
+    for text in (sound[kind], content):
+        file.write_text(text, encoding="utf-8")
+        done = CliRunner().invoke(main, ["import", kind, str(file), "--out", str(folder)])
+    assert done.exit_code == 1
+    assert "is not a price list" in done.output
+    assert ratecard.load_rate_card(folder).models["p/m"].retired is None

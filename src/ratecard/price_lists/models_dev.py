@@ -9,6 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from ratecard.base.errors import RateCardError
+from ratecard.base.messages import echo
 from ratecard.base.money import multiply, total
 from ratecard.price_lists.peer import (
     UNDATED,
@@ -50,11 +52,17 @@ def read_models_dev(path: Path) -> PriceList:
 
 
 def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
-    """Return the price list of these providers, their numbers as decimals."""
+    """Return the price list of these providers, their numbers as decimals.
+
+    Raises `RateCardError` for a provider without models: those of an earlier import would be retired.
+    """
+    for provider, provider_data in providers.items():
+        if not isinstance(provider_data.get("models"), Mapping):
+            raise RateCardError(f"{source} is not a price list of {_NAME}: {echo(provider)} has no object of models")
     listed = (
         (provider, name, (provider_data, model))
         for provider, provider_data in providers.items()
-        for name, model in provider_data.get("models", {}).items()
+        for name, model in provider_data["models"].items()
     )
     return PriceList(source, *read_entries(listed, _model))
 
@@ -62,9 +70,13 @@ def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> Pric
 def _model(provider: str, name: str, of: tuple[Mapping[str, Any], Mapping[str, Any]]) -> PeerModel:
     """Return a model from the data of its provider and its own data."""
     provider_data, model = of
-    version = PeerVersion(UNDATED, *_charged(model))
+    version, title = PeerVersion(UNDATED, *_charged(model)), model.get("name")
     return PeerModel(
-        provider, name, (version,), name=model.get("name", ""), reference=page_of(provider_data.get("doc"))
+        provider,
+        name,
+        (version,),
+        name=title if isinstance(title, str) else "",
+        reference=page_of(provider_data.get("doc")),
     )
 
 

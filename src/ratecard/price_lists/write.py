@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path as Folder
 from typing import Any
 
-from ratecard.base.errors import Fault, TableError
+from ratecard.base.errors import Fault, RateCardError, TableError
 from ratecard.base.files import replace_files
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.messages import Path, plural
@@ -109,8 +109,11 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     `effective` is the day from which an undated change of the list holds, and on which a model that vanished from the
     list is retired; `checked` is written into new versions. Models that the tables refuse are left out, with a reason;
     `left-out.txt` in the folder names all that is left out. Raises `TableError` if the folder has tables of something
-    else or cannot be written to; the folder then stays as it was.
+    else or cannot be written to, and `RateCardError` for a list without any price, which would retire all models; the
+    folder then stays as it was.
     """
+    if not listed.models and not any(model.priced for model in listed.left_out):
+        raise RateCardError(f"{listed.source} is not a price list: no model in it has a price")
     additions, tables = _sound(_named(listed), effective, checked)
     has_tables = folder.is_dir() and TableFiles(Disk(), os.path.realpath(folder)).found
     before = read_folder(folder) if has_tables else {}
