@@ -211,3 +211,12 @@ def test_a_folder_that_is_not_there_is_wrong_use(quote: Quote) -> None:
     sent = quote("--tables", "no-such-folder", "--model=ovi-image-to-video")
     assert sent.exit_code == 2
     assert "no-such-folder" in sent.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [["quote", *as_flags(KLING), "--audio="], ["rate", "--model=gpt-image-2", "--quality="]]
+)
+def test_an_empty_value_is_wrong_use(words: list[str]) -> None:
+    sent = CliRunner().invoke(main, words)
+    assert (sent.exit_code, sent.stdout) == (2, "")
+    assert f"Invalid value for '{words[-1][:-1]}': It is empty. Give a value, or leave the option out" in sent.stderr
