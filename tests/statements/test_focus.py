@@ -136,6 +136,21 @@ def test_all_terms(tmp_path: Path) -> None:
     }
 
 
+def test_each_commitment_has_an_id_of_its_own_that_stays_when_the_file_is_edited(tmp_path: Path) -> None:
+    usage = write_rows(tmp_path / "usage.csv", rows(7, 50))
+    terms = (
+        f"{{commitment: 5, currency: USD, for: {{type: {type_}}}, from: 2026-10-01}}" for type_ in ("text", "speech")
+    )
+    line, ids = f"monthly: [{', '.join(terms)}]\n", []
+    for number, monthly in enumerate((line, f"# A remark.\n{line}")):
+        tables = write_tables(tmp_path / f"tables{number}", monthly=monthly)
+        made = focus_rows(statement(usage, account="acme", month="2026-10", tables=tables), "Inference Ltd")
+        applied = [json.loads(row["ContractApplied"])["Elements"][0] for row in made if row["ContractApplied"]]
+        ids.append([element["ContractCommitmentID"] for element in applied])
+    assert ids[0] == ids[1]
+    assert len(set(ids[0])) == 2
+
+
 def test_balances_are_virtual_currencies(tmp_path: Path) -> None:
     tables = write_tables(tmp_path / "tables", monthly=None)
     (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")

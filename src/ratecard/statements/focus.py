@@ -118,10 +118,9 @@ def _term(line: TermLine) -> _Row:
     category = _CREDIT if credit else _ADJUSTMENT
     row: _Row = {"ChargeCategory": category, "ChargeDescription": line.words, **costs, "EffectiveCost": effective}
     if line.kind == COMMITMENT:
-        applied: dict[str, str | None] = {
-            "ContractID": line.source.partition(":")[0],
-            "ContractCommitmentID": line.source,
-        }
+        # A line of YAML may have two commitments, and an edit above it moves them: its number names none.
+        file = line.source.rpartition(":")[0]
+        applied: dict[str, str | None] = {"ContractID": file, "ContractCommitmentID": f"{file}: {line.name}"}
         applied |= dict.fromkeys(("ContractCommitmentAppliedQuantity", "ContractCommitmentAppliedUnit"))
         # The cost is a number of JSON with every digit, which `json.dumps` would not write.
         cost = f'"ContractCommitmentAppliedCost": {plain_text(-amount)}'

@@ -29,7 +29,8 @@ class TermLine:
     """A line of the terms of a month: what a term adds to the charges, or takes from them.
 
     `quantity` is in `unit` (a unit or a currency): the included amount that was used, the part in a tier, the amount
-    that was drawn or is short. `balance` is that of a commitment before and after the line.
+    that was drawn or is short. `balance` is that of a commitment before and after the line, `name` the one that it has
+    among the terms of its contract.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class TermLine:
     unit: str
     amount: Fraction
     balance: tuple[Fraction, Fraction] | None = None
+    name: str = ""
 
     def to_dict(self) -> dict[str, str]:
         """Return the line as a dict; numbers are text, fractions where no decimal holds them."""
@@ -328,7 +330,8 @@ def _drawn(term: Term, charged: Fraction, balances: dict[Term, Fraction]) -> Ter
     drawn = max(_ZERO, min(before, charged))
     balances[term] = before - drawn
     words = f"commitment: {plain_text(term.amount)} {term.measure} from {term.begins}"
-    return TermLine(COMMITMENT, words, term.source, drawn, term.measure, -drawn, (before, before - drawn))
+    balance = (before, before - drawn)
+    return TermLine(COMMITMENT, words, term.source, drawn, term.measure, -drawn, balance, term.name)
 
 
 def _true_up(term: Term, charged: Fraction) -> list[TermLine]:

@@ -139,6 +139,14 @@ class Term(Frozen):
         """Return its target as text, which is the same for two terms for the same lines."""
         return self.target.model_dump_json(by_alias=True)
 
+    @property
+    def name(self) -> str:
+        """Return what distinguishes it within its contract: its kind, measure, target and beginning."""
+        target = self.target.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
+        words = value_text(target, in_order=False) if target else ""
+        name = f"monthly {self.kind} of {self.measure}{f' for {words}' if words else ''}"
+        return name + (f" from {self.begins}" if self.begins else "")
+
     def holds(self, month: date) -> bool:
         """Return True if the term holds in the month that begins on this day."""
         return (self.begins is None or self.begins <= month) and (self.until is None or month < self.until)
@@ -161,12 +169,8 @@ def described_terms(terms: Iterable[Term]) -> dict[str, str]:
     """
     texts: dict[str, str] = {}
     for term in terms:
-        target = term.target.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
-        words = value_text(target, in_order=False) if target else ""
-        name = f"monthly {term.kind} of {term.measure}{f' for {words}' if words else ''}"
-        name += f" from {term.begins}" if term.begins else ""
         amount = "; ".join(map(_tier_text, term.tiers)) or value_text(term.amount)
-        texts[name] = amount + (f", until {term.until}" if term.until else "")
+        texts[term.name] = amount + (f", until {term.until}" if term.until else "")
     return texts
 
 
