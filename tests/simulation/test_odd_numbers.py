@@ -12,8 +12,10 @@ import pytest
 from usage import NOON
 
 from ratecard import QuoteError, RateCard
-from ratecard.base.errors import SimulationError
+from ratecard.base.errors import LedgerError, SimulationError
+from ratecard.ledger.files import read_ledger
 from ratecard.load.folder import tables_from
+from ratecard.simulation.rows.billing_export import number_of
 from ratecard.simulation.simulate import simulate
 from shipped import CARD as SHIPPED
 from token_tables import by_tokens, family, text_model
@@ -89,3 +91,14 @@ def test_counts_by_bucket_are_those_of_a_request_however_they_are_written(type_:
     with simulate(usage_of(*rows), SHIPPED, by=["customer"]) as found:
         assert {row.key[0]: row.amounts[0] for row in found.groups} == charged
         assert 0 < found.priced == len(charged) < len(rows)
+
+
+def test_digits_of_other_scripts_are_no_number_at_any_door() -> None:
+    """Python reads them, JSON and CSV do not write them."""
+    row = {"prompt_tokens": "٣", "completion_tokens": "0"}
+    with simulate(usage_of(row), card_of("1.5"), by=[]) as found:
+        assert [each.reason for each in found.unpriced] == ["usage.prompt_tokens: Expected number, received string"]
+    with pytest.raises(ValueError, match="unit: ٣ is not a number"):
+        number_of("unit", "٣")
+    with pytest.raises(LedgerError, match="unit '٣' is not a number"):
+        read_ledger("timestamp,sku,pricePerUnitUsd,unit,amount,currency\n2026-10-02T00:00:00Z,a,1,٣,-3,USD\n")

@@ -40,6 +40,15 @@ multiply = EXACT.multiply
 minus = EXACT.minus
 
 
+def read_decimal(text: str) -> Decimal:
+    """Read a number as CSV or JSON writes it; NaN for any other text, digits of other scripts included.
+
+    >>> read_decimal("1e3"), read_decimal("٣"), read_decimal("1_000")
+    (Decimal('1E+3'), Decimal('NaN'), Decimal('NaN'))
+    """
+    return READING.create_decimal(text if text.isascii() else "NaN")
+
+
 @lru_cache(maxsize=64)
 def step(places: int) -> Decimal:
     """Return the smallest amount with `places` decimal places.

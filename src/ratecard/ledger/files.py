@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NoReturn, TextIO
 from ratecard.base.errors import LedgerError
 from ratecard.base.json_text import JsonError, compact_json, digits, distinct
 from ratecard.base.messages import echo, field_name, type_word
-from ratecard.base.money import READING, text
+from ratecard.base.money import READING, read_decimal, text
 from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry, price_field, unknown_currency
 from ratecard.load.folder import shipped_limits
 from ratecard.tables.limits import Rates
@@ -314,7 +314,7 @@ def _count(number: int, name: str, given: object) -> int | None:
 
 
 def _decimal(number: int, name: str, given: object) -> Decimal:
-    value = READING.create_decimal(given) if isinstance(given, (str, Decimal)) else READING.create_decimal("NaN")
+    value = given if isinstance(given, Decimal) else read_decimal(given if isinstance(given, str) else "NaN")
     if not value.is_finite() or not -_DIGITS <= value.adjusted() <= _DIGITS:
         raise LedgerError(f"row {number}: {name} {str(given)[:_ECHO]!r} is not a number")
     return value

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy
 import pyarrow
 from pydantic_core import from_json
 
-from ratecard.base.money import READING
+from ratecard.base.money import read_decimal
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED
 from ratecard.simulation.rows.columns import (
@@ -146,10 +146,7 @@ def number_as_given(value: str) -> int | Decimal | str:
     """Return text as the number that JSON would hold; text that is not a number stays text."""
     if value.isascii() and value.isdigit() and len(value) <= _DIGITS:
         return int(value)
-    try:
-        number = READING.create_decimal(value)
-    except InvalidOperation:
-        return value
+    number = read_decimal(value)
     return value if number.is_nan() else number
 
 

@@ -23,12 +23,12 @@ from ratecard.base.money import (
     EXACT,
     ISO_4217,
     LINE_PLACES,
-    READING,
     USD,
     add,
     multiply,
     places_of,
     plain,
+    read_decimal,
     text,
     total,
 )
@@ -214,7 +214,7 @@ def number_of(name: str, given: str | None) -> Decimal:
     """Read a number of a row that is priced by itself. Raises `ValueError` with the name of its field."""
     if not given:
         raise ValueError(f"{name}: missing")
-    number = READING.create_decimal(given)
+    number = read_decimal(given)
     if not number.is_finite():
         raise ValueError(f"{name}: {echo(given)} is not a number")
     if number.adjusted() >= _MOST_DIGITS or places_of(plain(number)) > _MOST_PLACES:
