@@ -15,6 +15,7 @@ from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.review.sides import Side
+from ratecard.simulation.billing.repricer import OF_CONTRACT
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.disputes import DISPUTE_COLUMNS, DisputedRows, write_disputes
 from ratecard.simulation.simulate import simulate
@@ -154,12 +155,25 @@ def test_the_command_says_what_they_come_to(tmp_path: Path) -> None:
     assert result.stdout == (
         "2 of 4 rows disagree with the prices of their days; what is too much in them comes to 0.03 USD.\n"
         "For 1 of them no price is known.\n"
-        "Further rows that say too little to be compared, like refunds: 1.\n"
+        "Further rows that say too little to be compared, like refunds and rows of a contract: 1.\n"
     )
     assert out.read_text(encoding="utf-8").splitlines()[1:] == [
         f"r-2,{when},{sku},0.25,0.22,0.03,USD,{PRICE} (video/ovi.yaml:22)",
         f"{when},ovi,1,,,,".join(("r-3,", "\"sku: 'ovi' begins with no model, and the row names none\"")),
     ]
+
+
+def test_rows_of_a_contract_are_compared_with_no_list_price(tmp_path: Path) -> None:
+    """A metered row and a clip below the list; the amount of a row is still held against its units."""
+    rows = (line(CHAT, "1.6", "0.5", "-0.8"), line(CLIP, "0.40", "1", "-0.40"), line(CHAT, "1.6", "0.5", "-0.9"))
+    listed = line(CHAT, "2", "0.5", "-1")
+    file, out = tmp_path / "bill.csv", tmp_path / "out.csv"
+    file.write_text("\n".join((f"{HEAD},contract", *(f"{row},acme" for row in rows), f"{listed},")) + "\n")
+    found = write_disputes(str(file), NOW, out)
+    assert (found.rows, found.disputed, found.unchecked, found.difference) == (4, 1, 2, Decimal("0.1"))
+    with simulate(str(file), NOW, (), by=[]) as simulation:
+        assert simulation.total.amounts == (1,)
+        assert [(each.reason, each.rows) for each in simulation.unpriced] == [(OF_CONTRACT, 3)]
 
 
 def test_too_little_and_another_currency_are_said(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import LedgerError, QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import is_balance, minus, multiply, plain_text
-from ratecard.ledger.files import CONTRACT, PRICES, entry_in
+from ratecard.ledger.files import PRICES, entry_in
 from ratecard.line_items.ledger_entry import ONE, LedgerEntry, price_field, worths
 from ratecard.line_items.quote import MINIMUM
 from ratecard.price_book import PriceBook
@@ -31,7 +31,7 @@ from ratecard.tables.limits import Limits
 REQUEST = "requestId"
 _DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens")
 # The columns of an export that are read.
-BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS, CONTRACT)))
+BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS)))
 _COUNT = ("unit", "units")
 _VIDEO = "video"
 # The mark of a row that other rows contradict, and the reason for each mark.

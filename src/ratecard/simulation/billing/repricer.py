@@ -39,6 +39,7 @@ from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED
 BY_USAGE = "re-rate from usage"
 # The reason to dispute every row of a request and a SKU except the first one.
 AGAIN = "requestId: this request is charged by this SKU already"
+OF_CONTRACT = f"contract: the row has the price of a contract, and not that of the list; {BY_USAGE}"
 
 
 class ListedPrice(NamedTuple):
@@ -84,6 +85,8 @@ class LedgerPricer(Pricer):
                 raise ValueError("amount: above zero, or units or price below: a refund or a credit, which has no rate")
             if shape.moment is None:
                 raise ValueError(NO_INSTANT)
+            if _of_contract(shape):
+                raise ValueError(OF_CONTRACT)
             was, now = self._versions(side, shape.moment, entry)
         except QuoteError as error:
             return Refused.of(error)
@@ -142,7 +145,7 @@ class LedgerPricer(Pricer):
         Raises `ValueError` for a SKU that charges no clip.
         """
         try:
-            if shape.moment is None:
+            if shape.moment is None or _of_contract(shape):
                 return None
             was, _ = self._versions(self.billed, shape.moment, entry)
         except (QuoteError, ValueError):
@@ -238,6 +241,10 @@ class LedgerPricer(Pricer):
 
     def _clips_of(self, was: ModelInEffect) -> Clips:
         return _once(self._clips, Identity(was.version), lambda: Clips(was))
+
+
+def _of_contract(shape: UsageShape) -> bool:
+    return bool(shape.values().get("ledger_contract"))
 
 
 def _rounded(sold: Sequence[SkuSale]) -> bool:

@@ -32,7 +32,7 @@ from ratecard.base.money import (
     text,
     total,
 )
-from ratecard.ledger.files import COLUMNS, PRICES, json_rows
+from ratecard.ledger.files import COLUMNS, CONTRACT, PRICES, json_rows
 from ratecard.line_items.ledger_entry import worths
 from ratecard.simulation.rows.columns import LEDGER
 from ratecard.simulation.sql import DuckDbSql
@@ -42,7 +42,7 @@ from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 _NEEDED = ("timestamp", "sku", "amount", "currency")
 _COUNT = ("unit", "units")
 # The names of an export that a simulation reads.
-EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
+EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId", CONTRACT)
 # The form of a number of an export that can be summed; a row with any other number is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
@@ -149,6 +149,7 @@ def ledger_view(
         "dollars": dollars,
         "other": other,
         "price": price,
+        "contract": export.text(CONTRACT),
         "paid": amount,
         "worth": worth,
     }
@@ -175,8 +176,8 @@ def ledger_view(
     entry = _entry(decimals, parts=bool(joined), but="odd_request IS NULL" if has_odd_parts else "TRUE")
     return f"""
         SELECT '{LEDGER}' AS type, ledger_model AS model, {", ".join(kept_columns)},
-            {", ".join(ROW_COLUMNS)}, ledger_sku, ledger_currency, ledger_price, entry AS ledger_entry,
-            {repeat_mark} AS ledger_again,
+            {", ".join(ROW_COLUMNS)}, ledger_sku, ledger_currency, ledger_price,
+            ledger_contract, entry AS ledger_entry, {repeat_mark} AS ledger_again,
             CASE WHEN entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
             CASE WHEN entry IS NOT NULL THEN CAST(ledger_unit AS DECIMAL(38,{places})) END AS ledger_units,
             CASE WHEN entry IS NOT NULL THEN CAST(ledger_paid AS DECIMAL(38,{places})) END AS ledger_amount
