@@ -143,8 +143,8 @@ CHARGED_AGAIN = "requestId: this request is charged by this SKU already. Leave t
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ((CHARGED, CHARGED), f"1 row of no model: {CHARGED_AGAIN}"),
-        ((CHARGED, CHARGED, CHARGED), f"2 rows of no model: {CHARGED_AGAIN}"),
+        ((CHARGED, CHARGED), f"1 row of scribe: {CHARGED_AGAIN}"),
+        ((CHARGED, CHARGED, CHARGED), f"2 rows of scribe: {CHARGED_AGAIN}"),
         (
             (CHARGED, CHARGED.replace("10-02", "10-05")),
             f"{CHARGED_AGAIN}, as where pages of an export overlap (the first at 2026-10-05",
@@ -213,7 +213,7 @@ def test_refunds_beyond_the_charge_that_they_name_are_refused(
     with pytest.raises(StatementError) if fault else nullcontext() as caught:
         made(tmp_path, tables, *rows)
     if caught:
-        words = "1 row of no model: amount: the refunds of this request by this SKU are more than was charged"
+        words = "1 row of scribe: amount: the refunds of this request by this SKU are more than was charged"
         assert words in str(caught.value)
         assert fault in str(caught.value)
 
@@ -275,6 +275,20 @@ def test_a_refund_of_what_was_free_pays_nothing_back(tmp_path: Path, day: str) -
     words = [(line.words, line.amount) for line in found.terms if line.kind == "refunds"]
     assert words == [("refunds: what terms had taken off the refunded requests", 8)]
     assert str(found.payable) == ("7.00" if day > "2026-10" else "-5.00")
+
+
+def test_a_refund_needs_each_row_of_the_month_in_which_its_request_was_charged(tmp_path: Path) -> None:
+    """A row that cannot be read may have used up what was included, so that the request was paid for."""
+    tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 1, unit: mtoken}\n")
+    rows = (
+        f"2026-09-02T00:00:00Z,{INPUT},4,1,-4,XXQ,scribe,r-0",
+        f"2026-09-03T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-1",
+        f"2026-10-03T00:00:00Z,{INPUT},4,0,4,USD,scribe,r-1",
+    )
+    with pytest.raises(
+        StatementError, match="no statement of acme for 2026-09: 1 row without a price\n  1 row of scribe"
+    ):
+        made(tmp_path, tables, *rows)
 
 
 @pytest.mark.parametrize("day", ["2026-10-09", "2026-09-09"])

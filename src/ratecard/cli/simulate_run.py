@@ -191,9 +191,8 @@ def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
         words = f"Rows in another currency than {disputes.currency}, which are not compared: {disputes.foreign:,}."
         click.echo(f"{words} --currency names another.")
     if disputes.unchecked:
-        click.echo(
-            f"Further rows that say too little to be compared, like refunds and rows of a contract: {disputes.unchecked:,}."
-        )
+        words = "Further rows that say too little to be compared, like refunds and rows of a contract"
+        click.echo(f"{words}: {disputes.unchecked:,}.")
     click.echo(f"Wrote {path}", err=True)
     if given["current"] is None:
         tell_tables(given["tables"], err=True)

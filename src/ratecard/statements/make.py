@@ -235,9 +235,7 @@ class AccountMonths:
         terms = terms_in(self.card, self.account, month)
         sums, rater = Sums(), AccountRater(self.card, self.rows, self.currency, month, terms)
         paid = self._paid_before(month) if self.refunded else {}
-        settled = self._settle(sums.passing(rater.lines()), terms, balances, paid)
-        if rater.unrated:
-            raise StatementError(self._unrated_text(month, rater))
+        settled = self._settle(rater, sums.passing(rater.lines()), terms, balances, paid)
         lines = sums.sorted()
         settled_statement = Statement(
             self.account,
@@ -251,25 +249,31 @@ class AccountMonths:
         )
         return _Month(settled_statement, settled.balances, rater.elsewhere)
 
-    def _settle(self, lines: Iterable[Line], terms: Sequence[Term], balances: Balances, paid: PaidShares) -> Settled:
-        units = self.card.tables.units
-        return settle_month(lines, terms, units, self.currency, balances, refunded=self.refunded, paid_before=paid)
+    def _settle(
+        self, rater: AccountRater, lines: Iterable[Line], terms: Sequence[Term], balances: Balances, paid: PaidShares
+    ) -> Settled:
+        """Settle the terms over the lines of a rater. Raises `StatementError` for rows without a price."""
+        units, refunded = self.card.tables.units, self.refunded
+        settled = settle_month(lines, terms, units, self.currency, balances, refunded=refunded, paid_before=paid)
+        if rater.unrated:
+            raise StatementError(self._unrated_text(rater))
+        return settled
 
     def _paid_before(self, month: date) -> PaidShares:
-        """Return the paid share of refunded requests of earlier months."""
+        """Return the paid share of refunded requests of earlier months, each of which must have all of its prices."""
         paid: dict[tuple[str, str], Fraction] = {}
         for earlier in sorted(day for day in self.rows.months(self.refunded) if day < month):
             terms = [term for term in terms_in(self.card, self.account, earlier) if term.kind in TAKEN_OFF]
             if terms:
                 rater = AccountRater(self.card, self.rows, self.currency, earlier, terms)
-                paid |= self._settle(rater.lines(), terms, {}, {}).paid
+                paid |= self._settle(rater, rater.lines(), terms, {}, {}).paid
         return paid
 
-    def _unrated_text(self, month: date, rater: AccountRater) -> str:
+    def _unrated_text(self, rater: AccountRater) -> str:
         """List the rows without a price, by reason, as lines of text."""
         reasons = sorted(rater.unrated.values(), key=lambda unrated: (-unrated.rows, unrated.reason, unrated.model))
         count = sum(unrated.rows for unrated in reasons)
-        lines = [f"no statement of {self.account} for {month:%Y-%m}: {plural(count, 'row')} without a price"]
+        lines = [f"no statement of {self.account} for {rater.month:%Y-%m}: {plural(count, 'row')} without a price"]
         for unrated in reasons[:_SHOWN]:
             rows_of_model = f"{plural(unrated.rows, 'row')} of {unrated.model or 'no model'}"
             lines.append(f"  {rows_of_model}: {unrated.reason} (the first at {unrated.first:%Y-%m-%dT%H:%M:%SZ})")

@@ -89,8 +89,9 @@ class AccountRater:
         return currency != self.currency
 
     def _without_price(self, reason: str, row: Mapping[str, str], instant: datetime) -> None:
-        key = (reason, row.get("model", ""))
-        known = self.unrated.get(key) or Unrated(reason, 0, instant, row.get("model", ""))
+        # A row of a ledger may name its model in its notes alone.
+        key = (reason, row.get("model") or row.get("notes", ""))
+        known = self.unrated.get(key) or Unrated(reason, 0, instant, key[1])
         self.unrated[key] = known._replace(rows=known.rows + 1)
 
     def _rate(self, row: Mapping[str, str], instant: datetime) -> Iterator[Line]:
