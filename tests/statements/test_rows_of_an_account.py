@@ -1,6 +1,7 @@
 """Whose rows a statement is of, which rows stop it, and what it needs to know of the months before."""
 
 import json
+import shutil
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
@@ -17,6 +18,8 @@ from ratecard import load_rate_card
 from ratecard.simulation.simulate import simulate
 from ratecard.statements import StatementError, differences, make, statement
 from ratecard.statements import rows as statement_rows
+
+ROOT = Path(__file__).parents[2]
 
 
 def speech(when: str, characters: int = 1_000_000, **other: Any) -> dict[str, Any]:
@@ -304,6 +307,18 @@ def test_an_account_has_a_statement_for_each_currency(tmp_path: Path) -> None:
         assert f"1 row in {other}: on a statement of their own, --currency {other}" in found.notes
     alone = statement(write_rows(usage, rows[1:]), account="acme", month="2026-10", tables=tables)
     assert (alone.currency, str(alone.payable)) == ("EUR", "6.60")
+
+
+def test_calls_of_rpc_which_name_no_model_have_a_currency_too(tmp_path: Path, tables: Path) -> None:
+    euro = WORDS.replace("words", "mots").replace("scribe", "plume").replace("USD", "EUR")
+    (tables / "mots.yaml").write_text(euro, encoding="utf-8")
+    shutil.copy(ROOT / "pricing_tables" / "rpc.yaml", tables)
+    usage = tmp_path / "usage.csv"
+    head = "type,model,timestamp,account,prompt_tokens,completion_tokens,network,method\n"
+    text, call = "text,plume,2026-10-03,acme,1,1,,\n", "rpc,,2026-10-03,acme,,,ethereum-mainnet,eth_call\n"
+    usage.write_text(head + text + call)
+    with pytest.raises(StatementError, match="acme has rows in EUR and USD in 2026-10"):
+        statement(usage, account="acme", month="2026-10", tables=tables)
 
 
 def test_rows_that_are_on_no_statement_are_counted(tmp_path: Path, tables: Path) -> None:

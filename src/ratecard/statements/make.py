@@ -30,6 +30,7 @@ from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MONTHLY_MIN
 
 # The kinds of terms that reduce the charge of a request, so that its refund is smaller too.
 TAKEN_OFF = (INCLUDED, GRADUATED, VOLUME)
+_RPC = "rpc"
 # The number of reasons for missing prices that a message names.
 _SHOWN = 20
 
@@ -100,6 +101,8 @@ def _currency_of(card: RateCard, rows: AccountRows, month: date) -> str:
         prices = card.at(utc(month), account=account)
         names = map(prices.plain_name, rows.distinct("model", month))
         currencies = {model.currency for name in names if (model := card.tables.named(name)) is not None}
+        if _RPC in rows.distinct("type", month):  # such rows name no model
+            currencies |= {model.currency for model in card.tables.models.values() if model.type == _RPC}
     if len(currencies) > 1:
         listed = " and ".join(sorted(currencies))
         options = ", ".join(f"--currency {name}" for name in sorted(currencies))
