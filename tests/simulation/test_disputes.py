@@ -15,7 +15,7 @@ from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.review.sides import Side
-from ratecard.simulation.billing.repricer import OF_CONTRACT
+from ratecard.simulation.billing.repricer import CONTRACT_ROW
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.disputes import DISPUTE_COLUMNS, DisputedRows, write_disputes
 from ratecard.simulation.simulate import simulate
@@ -173,7 +173,7 @@ def test_rows_of_a_contract_are_compared_with_no_list_price(tmp_path: Path) -> N
     assert (found.rows, found.disputed, found.unchecked, found.difference) == (4, 1, 2, Decimal("0.1"))
     with simulate(str(file), NOW, (), by=[]) as simulation:
         assert simulation.total.amounts == (1,)
-        assert [(each.reason, each.rows) for each in simulation.unpriced] == [(OF_CONTRACT, 3)]
+        assert [(each.reason, each.rows) for each in simulation.unpriced] == [(CONTRACT_ROW, 3)]
 
 
 def test_too_little_and_another_currency_are_said(tmp_path: Path) -> None:

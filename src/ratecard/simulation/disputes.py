@@ -12,7 +12,7 @@ import pyarrow
 from ratecard.base.csv_text import text_cell
 from ratecard.base.files import replacing
 from ratecard.base.money import EXACT, minus, multiply, plain, text
-from ratecard.simulation.billing.repricer import BY_USAGE, OF_CONTRACT, Dispute, LedgerPricer
+from ratecard.simulation.billing.repricer import BY_USAGE, CONTRACT_ROW, Dispute, LedgerPricer
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.sides import Specification
 from ratecard.simulation.result import Simulation
@@ -23,7 +23,7 @@ DISPUTE_COLUMNS = ("requestId", "timestamp", "sku", "billed", "should be", "diff
 _BATCH = 10_000
 # The refusals of rows that say too little to be checked: refunds, and prices of a contract, by a source video or by
 # rounded units.
-_UNCHECKED = ("amount: above zero", OF_CONTRACT, "structure: the units of SKU", "structure: the price of SKU")
+_UNCHECKED = ("amount: above zero", CONTRACT_ROW, "structure: the units of SKU", "structure: the price of SKU")
 
 # The reasons why rows are not compared; the refusal of a row in another currency begins with the second one.
 _SAYS_TOO_LITTLE, _FOREIGN = "says too little", "currency: charged in"

@@ -39,7 +39,7 @@ from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED
 BY_USAGE = "re-rate from usage"
 # The reason to dispute every row of a request and a SKU except the first one.
 AGAIN = "requestId: this request is charged by this SKU already"
-OF_CONTRACT = f"contract: the row has the price of a contract, and not that of the list; {BY_USAGE}"
+CONTRACT_ROW = f"contract: the row has the price of a contract, and not that of the list; {BY_USAGE}"
 
 
 class ListedPrice(NamedTuple):
@@ -86,7 +86,7 @@ class LedgerPricer(Pricer):
             if shape.moment is None:
                 raise ValueError(NO_INSTANT)
             if _of_contract(shape):
-                raise ValueError(OF_CONTRACT)
+                raise ValueError(CONTRACT_ROW)
             was, now = self._versions(side, shape.moment, entry)
         except QuoteError as error:
             return Refused.of(error)
