@@ -172,7 +172,7 @@ def test_rows_of_a_contract_are_compared_with_no_list_price(tmp_path: Path) -> N
     found = write_disputes(str(file), NOW, out)
     assert (found.rows, found.disputed, found.unchecked, found.difference) == (4, 1, 2, Decimal("0.1"))
     with simulate(str(file), NOW, (), by=[]) as simulation:
-        assert simulation.total.amounts == (1,)
+        assert simulation.total.amounts == (Decimal(1),)
         assert [(each.reason, each.rows) for each in simulation.unpriced] == [(CONTRACT_ROW, 3)]
 
 
