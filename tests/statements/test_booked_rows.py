@@ -198,10 +198,13 @@ def test_rows_of_one_request_that_are_not_the_same_are_all_on_it(
         ((CHARGED, BACK, BACK.replace("10-03", "10-04").replace(",2,USD", ",2.01,USD")), "the first at 2026-10-04"),
         ((CHARGED, BACK, BACK.replace("10-03", "11-04").replace(",2,USD", ",2.01,USD")), ""),
         ((CHARGED.replace("10-02", "09-02"), BACK.replace(",2,USD", ",4.01,USD")), "the first at 2026-10-03"),
-        # What was charged is not in the usage: a request without a row, another SKU, or another balance.
+        # It goes back to the balance that paid, and to no other.
+        ((CHARGED, BACK.replace(",2,USD", ",1,CREDITS")), "the first at 2026-10-03"),
+        ((CHARGED, PART, BACK.replace(",2,USD", ",1,CREDITS")), ""),
+        ((CHARGED, PART, BACK.replace(",2,USD", ",1.01,CREDITS")), "the first at 2026-10-03"),
+        # What was charged is not in the usage: a request without a row, or another SKU.
         ((CHARGED, BACK.replace("r-1", "r-2").replace(",2,USD", ",40,USD")), ""),
         ((CHARGED, BACK.replace("input", "output").replace(",2,USD", ",40,USD")), ""),
-        ((CHARGED, BACK.replace(",2,USD", ",40,CREDITS")), ""),
         ((CHARGED.replace("r-1", ""), BACK.replace("r-1", "").replace(",2,USD", ",40,USD")), ""),
     ],
 )

@@ -40,7 +40,8 @@ _LEAVE_OUT = "Leave the row out, as where pages of an export overlap"
 _REASONS = {
     "charge": f"{AGAIN}. {_LEAVE_OUT}",
     "refund": f"requestId: this refund is in the usage already. {_LEAVE_OUT}",
-    "beyond": "amount: the refunds of this request by this SKU are more than was charged. Refund at most that",
+    "beyond": "amount: the refunds of this request by this SKU are more than was charged in this currency. "
+    "Refund at most that, in the currency that paid",
 }
 
 
@@ -269,14 +270,19 @@ class AccountRows:
 
     @property
     def _beyond_mark(self) -> str:
-        """Return the expression that marks refunds beyond the charge, where that is in the usage; empty without any."""
-        booking = ", ".join((self._request, self._text("sku"), self._text("currency")))
+        """Return the expression that marks refunds beyond what was charged in their currency; empty without any.
+
+        Refunds whose charge is not in the usage, in any currency, are not marked.
+        """
+        charge = ", ".join((self._request, self._text("sku")))
+        booking = f"{charge}, {self._text('currency')}"
         charged, refunded = (f"sum(greatest({sign}{self._number('amount')}, 0))" for sign in ("-", ""))
-        if not self._is_any(booking, f"0 < {charged} AND {charged} < {refunded}"):
+        if not self._is_any(booking, f"{charged} < {refunded}"):
             return ""
+        in_any = f"{charged} OVER (PARTITION BY {charge})"
         of_all = f"{charged} OVER (PARTITION BY {booking})"
         until_now = f"{refunded} OVER (PARTITION BY {booking} ORDER BY {self._instant})"
-        return f"CASE WHEN {self._is_refund} AND 0 < {of_all} AND {of_all} < {until_now} THEN 'beyond' END"
+        return f"CASE WHEN {self._is_refund} AND 0 < {in_any} AND {of_all} < {until_now} THEN 'beyond' END"
 
     def _is_any(self, booking: str, condition: str) -> bool:
         """Return True if the account's rows of any booking, grouped by these expressions, meet a condition."""
