@@ -58,11 +58,12 @@ class ContractsInForce:
         return account in self.of_accounts
 
     def later(self, contract: str | None, account: str | None, instant: datetime) -> Later:
-        """Return the later instants at which terms begin or end, each with the contracts that hold from then on."""
+        """Return the later instants at which terms begin or end, each with what holds from then on."""
         later = []
         for at in sorted(boundary for boundary in self.boundaries(contract, account) if boundary > instant):
             first = self.named(contract) if contract is not None else self.of_account(account or "", at)
-            later.append((at, tuple(link.contract for link in self.chain(first, at))))
+            chain = self.chain(first, at)
+            later.append((at, tuple(link.contract for link in chain), self.withheld(chain)))
         return tuple(later)
 
     def chain(self, contract: Contract | None, instant: datetime) -> ContractChain:

@@ -30,8 +30,8 @@ from ratecard.tables.version import Version
 
 # A contract, then those that it extends.
 ContractChain = Sequence[Contract]
-# Instants, each with the names of the contracts of the chain that holds from then on.
-Later = tuple[tuple[datetime, tuple[str, ...]], ...]
+# Instants, each with the names of the contracts that hold from then on, and the models that are withheld by them.
+Later = tuple[tuple[datetime, tuple[str, ...], frozenset[str]], ...]
 # The overrides of each contract of a chain that are for one rate.
 Layers = Sequence[Sequence[Override]]
 
@@ -157,14 +157,16 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
     Versions without a price within the term keep those of the list, so overrides cannot be unclear for them.
     Raises `TableError` if a candidate has brought overrides together that contradict each other.
     """
-    chains = [chain, *([tables.contracts[name] for name in names] for _, names in later)]
+    chains = [chain, *([tables.contracts[name] for name in names] for _, names, _ in later)]
     layers = [layers_of(contracts, model, tables.families) for contracts in chains]
     if not any(layer for layers_of_chain in layers for layer in layers_of_chain):
         return model
     try:
         versions, *others = map(partial(_versions_under, model, tables), chains, layers)
-        for (at, _), later_versions in zip(later, others, strict=True):
-            versions = [*_from(at, later_versions, versions, model), *_until(at, versions)]
+        for (at, _, withheld), later_versions in zip(later, others, strict=True):
+            # What the account can no longer use then has no prices for it. A model needs a version.
+            begun = () if model.model in withheld else _from(at, later_versions, versions, model)
+            versions = [*begun, *_until(at, versions)] or versions
     except UnclearError as error:
         file, _, line = error.override.source.rpartition(":")
         name = next(contract.contract for contract in tables.contracts.values() if error.override in contract.overrides)
@@ -202,8 +204,8 @@ def _from(at: datetime, versions: Sequence[Version], before: Sequence[Version], 
     ):
         return
     if _prices(in_effect) != _prices(replaced):
-        # The account knew these terms when the contract began or was signed, so the change was announced then.
-        announced = in_effect.begins.date()
+        # The account knew these terms when its contract was signed, so the change was announced with the prices.
+        announced = in_effect.announced or in_effect.begins.date()
         yield in_effect.model_copy(update={"effective": at.date(), "announced": announced})
 
 
