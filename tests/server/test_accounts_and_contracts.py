@@ -257,7 +257,10 @@ class Failing:
         return failing()
 
 
-@pytest.mark.parametrize("account_of", [failing, failing_later, failing_by_header, Failing(), partial(failing, "k")])
+@pytest.mark.parametrize(
+    "account_of",
+    [failing, failing_later, failing_by_header, Failing(), partial(failing, "k"), lambda: 42, lambda: ("account-a",)],
+)
 def test_a_function_of_the_host_that_fails_is_answered_503(
     account_of: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -271,7 +274,7 @@ def test_a_function_of_the_host_that_fails_is_answered_503(
             answer = client.request(method, path, json={} if method == "POST" else None)
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1"), path
             assert "directory" not in answer.text
-    assert "the check of accounts failed" in caplog.text
+    assert "the check of accounts failed" in caplog.text or "an account that is not text" in caplog.text
 
 
 def test_a_wrong_example_of_a_contract_is_answered_503_and_its_fault_is_in_the_log_alone(
@@ -349,3 +352,33 @@ def test_what_holds_later_is_announced_to_the_account_that_has_it_alone(serve: C
     for day, rate in (("2026-11-20", "0.8"), ("2027-01-15", "9"), ("2027-03-01", "1")):
         answer = server.client.get(f"/api/v1/models/flat?at={day}", headers={"authorization": "Bearer key-of-a"})
         assert answer.json()["pricing"]["charges"][0]["rates"][0]["rate"] == rate
+
+
+def test_a_price_of_a_model_that_is_out_of_reach_then_is_not_announced(serve: Callable[[RateCard], Server]) -> None:
+    """`a` loses `secret-a` with its contract, and `b` cannot use `flat` from December until October."""
+    kept = "- {for: {model: secret-a}, only: true}\n- {for: {model: secret-a}, rate: 0.2}"
+    keeps = contract(kept, "keeps", "account-a", until="2026-12-01")
+    first = contract("- {for: {model: flat}, factor: 2}", "first", "account-b", until="2026-12-01")
+    closes = contract("- {for: {model: flat}, closed: true}", "closes", "account-b", begins="2026-12-01")
+    client = serve(card_of(keeps, first, closes, tables=EVERYBODY)).client
+    for key, name, dates in (("key-of-a", "secret-a", []), ("key-of-b", "flat", ["2027-10-01"])):
+        headers = {"authorization": f"Bearer {key}"}
+        answer = client.get(f"/api/v1/models/{name}", headers=headers)
+        assert [each["pricing"]["effective"] for each in answer.json()["upcoming"]] == dates
+        assert answer.headers.get("x-service-model-price-change-date") == (dates[0] if dates else None)
+        assert client.get(f"/api/v1/models/{name}?at=2026-12-02", headers=headers).status_code == 404
+
+
+def test_the_end_of_a_contract_is_announced_with_the_prices_that_follow(serve: Callable[[RateCard], Server]) -> None:
+    """The list, which was announced, rises in January below a contract that holds until June."""
+    start, versions, version = TEXT.rpartition("    versions:\n")
+    dearer = version.replace("rate: 1}", "rate: 7}").replace(
+        "2026-01-01", "2027-01-01\n        announced: 2026-09-01", 1
+    )
+    text = start + versions + dearer.replace("checked: 2027", "checked: 2026") + version
+    fixed = contract("- {for: {model: flat}, rate: 2}", "fixed", "account-a", until="2027-06-01")
+    client = serve(card_of(fixed, tables={"text.yaml": text})).client
+    answer = client.get("/api/v1/models/flat", headers={"authorization": "Bearer key-of-a"})
+    listed = [each["pricing"] for each in answer.json()["upcoming"]]
+    rates = [(each["effective"], each["charges"][0]["rates"][0]["rate"]) for each in listed]
+    assert rates == [("2027-01-01", "2"), ("2027-06-01", "7")]

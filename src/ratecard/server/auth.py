@@ -34,21 +34,24 @@ def account_of(request: Request) -> str | None:
     text, so such an account would get the prices of the list in spite of its contract.
     """
     account = request.scope.get(ACCOUNT)
-    if account is None or isinstance(account, str):
+    return None if account is None else _text(account)
+
+
+def _text(account: object) -> str:
+    if isinstance(account, str):
         return account
-    _logger.error(
-        "the check of keys returned an account that is not text, but %s: no contract is found by it", type(account)
-    )
+    words = "the check of keys returned an account that is not text, but %s: no contract or charge is found by it"
+    _logger.error(words, type(account))
     raise _unavailable()
 
 
 def account_needed(account_of: Callable[..., Any]) -> Any:
-    """Wrap a dependency of the host that returns an account: 401 if it is None, 503 if the dependency fails."""
+    """Wrap a dependency of the host that returns an account: 401 if it is None, 503 if it fails or gives no text."""
 
-    async def account(found: Annotated[Any, Depends(_or_unavailable(account_of))]) -> Any:
+    async def account(found: Annotated[Any, Depends(_or_unavailable(account_of))]) -> str:
         if found is None:
             raise _unauthorized("Authentication failed")
-        return found
+        return _text(found)
 
     return Depends(account)
 
