@@ -277,6 +277,14 @@ def test_a_function_of_the_host_that_fails_is_answered_503(
     assert "the check of accounts failed" in caplog.text or "an account that is not text" in caplog.text
 
 
+def test_what_is_answered_to_an_account_of_the_host_is_kept_from_shared_caches(tmp_path: Path) -> None:
+    with open_ledger(f"sqlite:///{tmp_path}/l.db") as ledger:
+        app = FastAPI()
+        app.include_router(usage_history_router(ledger, lambda: "account-a", secret="0123456789abcdef"))  # noqa: S106
+        answer = TestClient(app).get("/billing/usage-history")
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "private")
+
+
 def test_a_wrong_example_of_a_contract_is_answered_503_and_its_fault_is_in_the_log_alone(
     serve: Callable[[RateCard], Server], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -114,7 +114,7 @@ def test_the_client_chooses_the_media_type(client: TestClient, accept: str | Non
     del client.headers["accept"]
     answer = client.get(PATH, headers={} if accept is None else {"accept": accept})
     assert (answer.status_code, answer.headers["content-type"].split(";")[0]) == (200, media)
-    assert answer.headers["vary"] == "Accept"
+    assert answer.headers["vary"] == "Accept, Authorization"
 
 
 @pytest.mark.parametrize("accept", ["text/html", "image/*", "application/json;q=0", "text/csv;q=nan", "nonsense"])

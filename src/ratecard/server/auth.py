@@ -48,10 +48,11 @@ def _text(account: object) -> str:
 def account_needed(account_of: Callable[..., Any]) -> Any:
     """Wrap a dependency of the host that returns an account: 401 if it is None, 503 if it fails or gives no text."""
 
-    async def account(found: Annotated[Any, Depends(_or_unavailable(account_of))]) -> str:
+    async def account(request: Request, found: Annotated[Any, Depends(_or_unavailable(account_of))]) -> str:
         if found is None:
             raise _unauthorized("Authentication failed")
-        return _text(found)
+        name = request.scope[ACCOUNT] = _text(found)  # so that no cache gives the answer to another account
+        return name
 
     return Depends(account)
 
