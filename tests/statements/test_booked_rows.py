@@ -221,6 +221,19 @@ def test_refunds_beyond_the_charge_that_they_name_are_refused(
         assert fault in str(caught.value)
 
 
+@pytest.mark.parametrize("charged", ["10-02", "09-02"])
+def test_a_refund_goes_back_at_what_its_balance_was_worth_when_it_paid(tmp_path: Path, charged: str) -> None:
+    """CREDITS are worth 2 since the charge of 4 dollars, 8 CREDITS at 0.5; 3 of the 4 dollars are paid back."""
+    tables = write_tables(tmp_path / "tables", monthly=None)
+    later = LIMITS.replace("limits:", "").replace("2026-01-01", "2026-10-03", 1).replace("0.5", "2")
+    (tables / "limits.yaml").write_text(f"limits:{later}{LIMITS.replace('limits:', '')}", encoding="utf-8")
+    charge = CHARGED.replace("-4,USD", "-8,CREDITS").replace("10-02", charged)
+    found = made(tmp_path, tables, charge, BACK.replace("2,USD", "6,CREDITS"))
+    assert [(line.rated.worth, line.amount) for line in found.refunds] == [(Decimal("0.5"), -3)]
+    with pytest.raises(StatementError, match="what one CREDITS was worth when it paid is not known"):
+        made(tmp_path, tables, BACK.replace("2,USD", "6,CREDITS"))
+
+
 def test_requests_of_two_accounts_may_have_one_name(tmp_path: Path, tables: Path) -> None:
     rows = (f"{CHARGED},acme", f"{CHARGED},bolt")
     assert str(made(tmp_path, tables, *rows, heading=f"{HEADING},account").payable) == "4.00"

@@ -12,6 +12,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import EXACT, USD, is_balance, multiply
 from ratecard.card import RateCard
+from ratecard.line_items.ledger_entry import LedgerEntry
 from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID
@@ -21,7 +22,7 @@ from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.statements.lines import NOWHERE, Line, Rated, RatePlace, with_added, with_own_sources
 from ratecard.statements.marks import Mark, marked_by_sku, marked_skus, marks_for
 from ratecard.statements.months import next_month
-from ratecard.statements.rows import AccountRows, Bookings, booked_entry
+from ratecard.statements.rows import AccountRows, Bookings, booked_entry, charged_at
 from ratecard.tables.monthly import Term
 
 # Whether a line meets the targets of terms, by their keys.
@@ -59,6 +60,9 @@ class AccountRater:
         self._marked_books: dict[tuple[str, int, date], PriceBook] = {}
         self._marked_skus: dict[tuple[PriceBook, str], Mapping[str, bool]] = {}
         self._bookings = Bookings(self._places, card.tables.families, currency)
+        stated = [limits.rates.stated for limits in card.tables.limits]
+        # The balances whose worth changes.
+        self._changing = {name for rates in stated for name in rates if len({other.get(name) for other in stated}) > 1}
         self._rated: dict[tuple[object, ...], Rated] = {}
         self.unrated: dict[tuple[str, str], Unrated] = {}
         self.digests: set[str] = set()
@@ -67,13 +71,14 @@ class AccountRater:
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the month, rated or as booked; rows without a price are counted in `unrated`."""
-        for instant, row in self.rows.of(self.month):
+        for instant, row in self.rows.of(self.month, charged=bool(self._changing)):
             try:
                 if self.rows.is_ledger:
                     entry = booked_entry(row, self.card.tables.limits)
                     # Balances pay for requests that are priced in US dollars.
                     if not self._is_elsewhere(USD if is_balance(entry.currency) else entry.currency):
-                        line = self._bookings.line(entry, instant, self._book(instant)[1])
+                        rates = self._book(self._paid_at(entry, row, instant))[1].limits.rates
+                        line = self._bookings.line(entry, instant, self._book(instant)[1], rates)
                         yield line._replace(rated=line.rated._replace(met=self._booked_met(line.rated, instant)))
                 else:
                     yield from self._rate(row, instant)
@@ -81,6 +86,15 @@ class AccountRater:
                 self._without_price(Refused.of(error).reason, row, instant)
             except ValueError as error:
                 self._without_price(str(error), row, instant)
+
+    def _paid_at(self, entry: LedgerEntry, row: Mapping[str, str], instant: datetime) -> datetime:
+        """Return when the balance of a row paid: a refund goes back at what the balance was worth then."""
+        if entry.amount <= 0 or entry.currency not in self._changing:
+            return instant
+        if (charged := charged_at(row)) is None:
+            words = f"currency: what one {entry.currency} was worth when it paid is not known"
+            raise ValueError(f"{words}. Give the usage with the charge of this requestId, SKU and currency")
+        return charged
 
     def _is_elsewhere(self, currency: str) -> bool:
         """Return True for a row of another currency, and count it."""

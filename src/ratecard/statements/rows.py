@@ -26,7 +26,7 @@ from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import Workspace, readable
 from ratecard.statements.lines import NOWHERE, REFUND_LINE, USAGE_LINE, Line, Rated, RatePlace, StatementError
 from ratecard.statements.months import next_month
-from ratecard.tables.limits import Limits
+from ratecard.tables.limits import Limits, Rates
 
 REQUEST = "requestId"
 _DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens")
@@ -34,8 +34,8 @@ _DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens
 BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS)))
 _COUNT = ("unit", "units")
 _VIDEO = "video"
-# The mark of a row that other rows contradict, and the reason for each mark.
-_MARK = "mark"
+# The mark of a row that other rows contradict, and the reason for each mark; and the instant of a refund's charge.
+_MARK, _CHARGED = "mark", "charged"
 _LEAVE_OUT = "Leave the row out, as where pages of an export overlap"
 _REASONS = {
     "charge": f"{AGAIN}. {_LEAVE_OUT}",
@@ -63,6 +63,11 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
     return entry
 
 
+def charged_at(row: Mapping[str, str]) -> datetime | None:
+    """Return the instant of the charge of a refund; None if the usage does not have it, or it was not asked for."""
+    return _EPOCH + int(row[_CHARGED]) * _MICROSECOND if _CHARGED in row else None
+
+
 class Bookings:
     """The maker of lines from the rows of a ledger; it looks up once what a SKU counts."""
 
@@ -70,14 +75,13 @@ class Bookings:
         self._places, self._families, self._currency = places, families, currency
         self._sold: dict[tuple[str, object], dict[str, tuple[str, RatePlace]]] = {}
 
-    def line(self, entry: LedgerEntry, instant: datetime, prices: PriceBook) -> Line:
+    def line(self, entry: LedgerEntry, instant: datetime, prices: PriceBook, rates: Rates | None) -> Line:
         """Return the line of an entry: the booked amount in the currency of the statement, and its quantity unchanged.
 
-        What a minimum adds has another price for each request, so that it is counted in money.
-
-        Raises `ValueError` for a currency without a worth in that of the statement.
+        What a minimum adds has another price for each request, so it is counted in money. `rates` say what balances
+        were worth when they paid. Raises `ValueError` for a currency without a worth in that of the statement.
         """
-        payers = worths(self._currency, prices.limits.rates)
+        payers = worths(self._currency, rates)
         worth = entry.worth if entry.worth is not None else payers.get(entry.currency)
         if worth is None:
             words = f"currency: {entry.currency} has no worth in {self._currency}"
@@ -211,19 +215,21 @@ class AccountRows:
         query = f"SELECT count(*) FROM {self._table} WHERE {self._own} AND ({self._instant}) IS NULL"
         return int(next(self._rows(query))[0])
 
-    def of(self, month: date) -> Iterator[tuple[datetime, dict[str, str]]]:
+    def of(self, month: date, *, charged: bool = False) -> Iterator[tuple[datetime, dict[str, str]]]:
         """Yield each row of the account in a month: its instant, and its columns as text.
 
-        Rows of one instant are in the order of their values, so that their order in the file does not matter.
+        Rows of one instant are in the order of their values, so that their order in the file does not matter. With
+        `charged`, `charged_at` of a row finds the charge of a refund, whatever its month is.
         """
         names = self._present
         texts = ", ".join(self._text(name) for name in names)
         order = ", ".join(str(number + 2) for number in range(len(names)))
-        mark = self._mark
-        where = f"{self._own} {'QUALIFY' if mark else 'AND'} {self._within(month)}"
-        chosen = f"SELECT {self._instant}, {texts}, {mark or 'NULL'} FROM {self._table} WHERE {where}"
+        mark, charge = self._mark, self._charge if charged else ""
+        where = f"{self._own} {'QUALIFY' if mark or charge else 'AND'} {self._within(month)}"
+        added = f"{mark or 'NULL'}, {charge or 'NULL'}"
+        chosen = f"SELECT {self._instant}, {texts}, {added} FROM {self._table} WHERE {where}"
         for micros, *values in self._rows(f"{chosen} ORDER BY 1, {order}"):
-            cells = zip((*names, _MARK), values, strict=True)
+            cells = zip((*names, _MARK, _CHARGED), values, strict=True)
             row = {name: value for name, value in cells if value is not None}
             yield _EPOCH + micros * _MICROSECOND, row
 
@@ -283,6 +289,15 @@ class AccountRows:
         of_all = f"{charged} OVER (PARTITION BY {booking})"
         until_now = f"{refunded} OVER (PARTITION BY {booking} ORDER BY {self._instant})"
         return f"CASE WHEN {self._is_refund} AND 0 < {in_any} AND {of_all} < {until_now} THEN 'beyond' END"
+
+    @property
+    def _charge(self) -> str:
+        """Return the expression for the instant of a row's charge; empty where rows do not say their request."""
+        if not self.is_ledger or REQUEST not in self._present:
+            return ""
+        booking = ", ".join((self._request, self._text("sku"), self._text("currency")))
+        first = f"min({self._instant}) FILTER (NOT {self._is_refund}) OVER (PARTITION BY {booking})"
+        return f"CASE WHEN {self._request} IS NOT NULL THEN {first} END::VARCHAR"
 
     def _is_any(self, booking: str, condition: str) -> bool:
         """Return True if the account's rows of any booking, grouped by these expressions, meet a condition."""
