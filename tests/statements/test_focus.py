@@ -155,7 +155,7 @@ def test_balances_are_virtual_currencies(tmp_path: Path) -> None:
     tables = write_tables(tmp_path / "tables", monthly=None)
     (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
     booked = f"2026-10-02T00:00:00Z,{INPUT},4,2,-16,CREDITS,scribe,r-1"
-    refund = f"2026-10-03T00:00:00Z,{INPUT},4,0,1,USD,scribe,r-1"
+    refund = f"2026-10-03T00:00:00Z,{INPUT},4,0,2,CREDITS,scribe,r-1"
     found = statement(export(tmp_path, booked, refund, heading=HEADING), account="acme", month="2026-10", tables=tables)
     made = focus_rows(found, "Inference Ltd")
     check(found, made)
