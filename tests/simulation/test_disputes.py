@@ -121,6 +121,16 @@ def test_equal_rows_are_all_listed_but_one(tmp_path: Path) -> None:
         assert [(each.rows, each.reason) for each in simulation.disputed] == [(3, AGAIN)]
 
 
+def test_requests_of_two_accounts_may_have_one_name(tmp_path: Path) -> None:
+    """Each pays for its own; two balances pay for that of one of them."""
+    file, part = tmp_path / "bill.csv", line(CHAT, "2", "0.5", "-0.25", currency="DIEM")
+    rows = [f"{line(CHAT, '2', '0.5', '-1')},r-1,acme", f"{part},r-1,bolt"]
+    rows += [f"{line(CHAT, '2', '0', '-0.75')},r-1,bolt", f"{line(CHAT, '2', '0.5', '-1')},r-1,cord"]
+    file.write_text("\n".join((f"{WITH_REQUESTS},account", *rows)) + "\n", encoding="utf-8")
+    with simulate(str(file), NOW, by=()) as simulation:
+        assert (simulation.rows, list(simulation.disputed)) == (4, [])
+
+
 def test_only_chosen_rows_are_looked_at(tmp_path: Path) -> None:
     wrong = f"{line(CHAT, '3', '0.5', '-1.5', timestamp='2026-03-01T00:00:00Z')},r-9"
     found, lines = disputes(tmp_path, wrong, until="2026-03-01")

@@ -5,6 +5,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ratecard.simulation.groups.predicates import Predicates
+from ratecard.simulation.rows.billing_export import ACCOUNT_COLUMNS
 from ratecard.simulation.rows.columns import DAY, LAYOUTS, LEDGER, PLACES_SUMMED, Layout, UsageColumn
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.sql import ColumnType
@@ -27,8 +28,6 @@ MEDIA, _TOKENS, OTHER_TYPES = "video and music", "tokens", "other types"
 # The types whose requests each have their own length, which is not summed.
 _MEDIA = ("video", "music")
 ACCOUNT_COLUMN = "account"
-# The columns that can name an account; the first one that the usage has is used.
-_ACCOUNT_COLUMNS = (ACCOUNT_COLUMN, "customer")
 NO_ACCOUNT = (
     "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are. "
     "Name it: --map account=COLUMN"
@@ -122,7 +121,7 @@ class Usage(NamedTuple):
     @property
     def account(self) -> str:
         """Return the known column that names the account of a row; empty if there is no such column."""
-        return next((name for name in _ACCOUNT_COLUMNS if self.has(name)), "")
+        return next((name for name in ACCOUNT_COLUMNS if self.has(name)), "")
 
     @property
     def is_counted(self) -> bool:

@@ -43,6 +43,8 @@ _NEEDED = ("timestamp", "sku", "amount", "currency")
 _COUNT = ("unit", "units")
 # The names of an export that a simulation reads.
 EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId", CONTRACT)
+# The columns that can name an account; the first one that there is is used.
+ACCOUNT_COLUMNS = ("account", "customer")
 # The form of a number of an export that can be summed; a row with any other number is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
@@ -69,7 +71,7 @@ class Export(NamedTuple):
     @classmethod
     def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
         """Return a table as an export, by its columns or mapped names; None for usage, which has a `type`."""
-        wanted = {name: names.get(name, name) for name in EXPORT_NAMES}
+        wanted = {name: names.get(name, name) for name in (*EXPORT_NAMES, *ACCOUNT_COLUMNS)}
         named = {name: column for name, column in wanted.items() if column in columns}
         is_export = all(name in named for name in _NEEDED)
         is_export &= all(any(name in named for name in alternatives) for alternatives in (PRICES, _COUNT))
@@ -84,6 +86,12 @@ class Export(NamedTuple):
         """Return the expression of the model: from the notes where the export has no column for it."""
         column = next((self.named[name] for name in ("model", "notes") if name in self.named), None)
         return _text(column) if column else _NOTHING
+
+    @property
+    def booking(self) -> str:
+        """Return the expression of the request of an account: two accounts may have requests of one name."""
+        account = next((name for name in ACCOUNT_COLUMNS if name in self.named), "")
+        return f"{self.text('requestId')} || chr(31) || coalesce({self.text(account)}, '')"
 
     def numbers(self) -> dict[str, str]:
         """Return units, both prices and the amount, as text. The number of units has two names."""
@@ -142,6 +150,7 @@ def ledger_view(
     words = {
         "when": _text(export.named["timestamp"]),
         "request": export.text("requestId"),
+        "booking": export.booking,
         "sku": _text(export.named["sku"]),
         "model": export.model,
         "currency": currency,
@@ -191,16 +200,16 @@ def _keep_repeated(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
     further parts of a charge, which have no units, do not count as charges.
     """
     charged = (
-        "ledger_request IS NOT NULL AND ledger_paid LIKE '-%' AND coalesce(TRY_CAST(ledger_unit AS DOUBLE), 0) > 0"
+        "ledger_booking IS NOT NULL AND ledger_paid LIKE '-%' AND coalesce(TRY_CAST(ledger_unit AS DOUBLE), 0) > 0"
     )
     with readable():
         connection.execute(f"""
             CREATE OR REPLACE TABLE {_REPEATED} AS
-            SELECT ledger_request AS repeated_request, ledger_sku AS repeated_sku, ledger_price AS repeated_price
+            SELECT ledger_booking AS repeated_request, ledger_sku AS repeated_sku, ledger_price AS repeated_price
             FROM {_WORDS} WHERE {charged} GROUP BY ALL HAVING count(*) > 1""")
     if not connection.execute(f"SELECT 1 FROM {_REPEATED} LIMIT 1").fetchall():
         return "", _NOTHING
-    same = "repeated_request = ledger_request AND repeated_sku = ledger_sku AND repeated_price = ledger_price"
+    same = "repeated_request = ledger_booking AND repeated_sku = ledger_sku AND repeated_price = ledger_price"
     joined = f" LEFT JOIN {_REPEATED} ON {same} AND {charged}"
     order = f"PARTITION BY repeated_request, repeated_sku, repeated_price ORDER BY {', '.join(ROW_COLUMNS)}"
     return joined, f"CASE WHEN repeated_sku IS NOT NULL AND row_number() OVER ({order}) > 1 THEN 'true' END"
@@ -295,29 +304,29 @@ def _keep_parts(
     A further part of a charge has an amount, but no units; all rows of its request, SKU and price, except refunds, are
     one charge. `odd`: True if the engine cannot add the numbers of some row.
     """
-    is_further = "ledger_request IS NOT NULL AND TRY_CAST(ledger_unit AS DOUBLE) = 0 AND ledger_paid LIKE '-%'"
+    is_further = "ledger_booking IS NOT NULL AND TRY_CAST(ledger_unit AS DOUBLE) = 0 AND ledger_paid LIKE '-%'"
     if not connection.execute(f"SELECT 1 FROM {_WORDS} WHERE {is_further} LIMIT 1").fetchall():
         return "", False
-    inner = f"FROM {_ROWS} WHERE is_regular AND ledger_request IS NOT NULL AND NOT ({_IS_CREDIT})"
-    same = "ledger_request, ledger_sku, whole_rate"
+    inner = f"FROM {_ROWS} WHERE is_regular AND ledger_booking IS NOT NULL AND NOT ({_IS_CREDIT})"
+    same = "ledger_booking, ledger_sku, whole_rate"
     connection.execute(f"""
         CREATE OR REPLACE TABLE {_PARTS} AS
-        SELECT ledger_request AS part_request, ledger_sku AS part_sku, whole_rate AS part_rate,
+        SELECT ledger_booking AS part_request, ledger_sku AS part_sku, whole_rate AS part_rate,
             sum(whole_units) AS part_units, sum(whole_charged) AS part_charged {inner}
         AND ({same}) IN (SELECT ({same}) {inner} AND whole_units = 0 AND whole_charged < 0)
         GROUP BY ALL""")
     joined = (
-        f" LEFT JOIN {_PARTS} ON part_request = ledger_request AND part_sku = ledger_sku AND part_rate = whole_rate"
+        f" LEFT JOIN {_PARTS} ON part_request = ledger_booking AND part_sku = ledger_sku AND part_rate = whole_rate"
     )
     # The engine adds no row of a charge if it cannot add one of them; most exports have no such charge.
     difference = whole.difference("part_units", "part_charged")
     query = f"SELECT 1 FROM (SELECT *, part_rate AS whole_rate FROM {_PARTS}) WHERE {difference} IS NULL"
     odd = odd or bool(connection.execute(query).fetchone())
     query = f"""
-        SELECT ledger_request, ledger_sku, ledger_price, ledger_unit, ledger_paid, ledger_worth FROM {_WORDS}
-        WHERE (ledger_request, ledger_sku) IN (SELECT (ledger_request, ledger_sku) FROM {_WORDS} WHERE {is_further})
-        AND (ledger_request, ledger_sku) IN (
-            SELECT (ledger_request, ledger_sku) FROM {_ROWS}{joined} WHERE {_entry(whole, parts=True)} IS NULL)"""
+        SELECT ledger_booking, ledger_sku, ledger_price, ledger_unit, ledger_paid, ledger_worth FROM {_WORDS}
+        WHERE (ledger_booking, ledger_sku) IN (SELECT (ledger_booking, ledger_sku) FROM {_WORDS} WHERE {is_further})
+        AND (ledger_booking, ledger_sku) IN (
+            SELECT (ledger_booking, ledger_sku) FROM {_ROWS}{joined} WHERE {_entry(whole, parts=True)} IS NULL)"""
     odd_rows = connection.execute(query).fetchall() if odd else []
     if not odd_rows:
         return joined, False
@@ -328,7 +337,7 @@ def _keep_parts(
     connection.execute(f"CREATE OR REPLACE TABLE {_ODD_PARTS} AS FROM given_parts")
     connection.unregister("given_parts")
     joined += (
-        f" LEFT JOIN {_ODD_PARTS} ON odd_request = ledger_request AND odd_sku = ledger_sku AND odd_price = ledger_price"
+        f" LEFT JOIN {_ODD_PARTS} ON odd_request = ledger_booking AND odd_sku = ledger_sku AND odd_price = ledger_price"
     )
     return joined, True
 
