@@ -317,8 +317,9 @@ def test_on_every_day_of_the_window_the_list_price_of_that_day_is_scaled_and_on_
             assert any(words in fault.message for words in (*allowed, "together; name them all")), str(fault)
         return
     event("laid over")
+    instants = sorted({day, day - timedelta(1), until, until - timedelta(1), *days(CARD)})
     for model, own in FAMILIES.items():
-        for each in sorted({day, day - timedelta(1), until, until - timedelta(1), *days(CARD)}):
+        for each in instants:
             was, now = (card.tables.models[model].version_at(each) for card in (CARD, new))
             assert (was is None) == (now is None)
             if was is None or now is None or MODELS[model].retired_at(each):

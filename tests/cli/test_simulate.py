@@ -243,17 +243,24 @@ main()
 """
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Usage that takes long enough to read that a run can be stopped in its midst."""
+    folder = tmp_path_factory.mktemp("large")
+    table, _, _ = files(folder)
+    parquet.write_table(pyarrow.concat_tables([parquet.read_table(table)] * 20_000), folder / "large.parquet")
+    return str(folder / "large.parquet")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_stopped_leaves_nothing_half_written(
-    paths: tuple[str, str, str], tmp_path: Path, number: signal.Signals
+    paths: tuple[str, str, str], large: str, tmp_path: Path, number: signal.Signals
 ) -> None:
-    usage, dearer, _ = paths
-    table = parquet.read_table(usage)
-    parquet.write_table(pyarrow.concat_tables([table] * 20_000), tmp_path / "large.parquet")
+    _, dearer, _ = paths
     work, out = tmp_path / "work", tmp_path / "out"
     work.mkdir()
     out.mkdir()
-    words = ["simulate", str(tmp_path / "large.parquet"), "--candidate", dearer, "--out", str(out / "report.csv")]
+    words = ["simulate", large, "--candidate", dearer, "--out", str(out / "report.csv")]
     done = subprocess.run(
         [sys.executable, "-c", STOPPED, str(int(number)), *words],
         env=os.environ | {"TMPDIR": str(work)},
