@@ -199,7 +199,7 @@ def test_ranges_are_written_and_counted_like_all_groups_at_once(
         place.mkdir()
         found.write(*(place / f"groups.{ending}" for ending in ("csv", "json", "parquet")))
         assert found.size(*keys) == len(found.table(*keys)) > 300
-        monkeypatch.setattr(Comparison, "ranges", partialmethod(Comparison.ranges, 50))
+        monkeypatch.setattr(Comparison, "ranges", partialmethod(Comparison.ranges, 150))
     for name in ("groups.csv", "groups.json"):
         assert (by_range / name).read_bytes() == (at_once / name).read_bytes()
     tables = [parquet.read_table(place / "groups.parquet") for place in (at_once, by_range)]
