@@ -10,6 +10,7 @@ from currencies import FILM, PICTURE, TABLES, card_in, limits_in_time, limits_wi
 from ratecard import Quote, RateCard
 from ratecard.accounts import settle
 from ratecard.line_items import LedgerEntry
+from ratecard.line_items.ledger_entry import unknown_worth
 from ratecard.review.sides import Side
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.result import Simulation
@@ -122,6 +123,20 @@ def test_a_balance_is_worth_what_it_was_on_its_day(tmp_path: Path) -> None:
         assert groups(found) == {"DIEM": (Decimal(6),)}
     with opened(export(tmp_path, row.replace("2026-10-01T10:00:00Z", "yesterday")), card) as undated:
         assert reasons(undated) == [(1, "timestamp: missing, or not an instant")]
+
+
+def test_what_goes_back_to_a_balance_is_worth_what_it_was_when_the_balance_paid(tmp_path: Path) -> None:
+    limits = limits_in_time(("2026-10-02", "{DIEM: 2}"), ("2026-09-01", "{DIEM: 1}"))
+    card = card_of({"tables.yaml": TABLES.format(currency="USD").encode(), "limits.yaml": limits})
+    charge, refund = line("2", "", "1", "-2", "DIEM"), line("2", "", "0", "2", "DIEM").replace("10-01", "10-03")
+    with opened(export(tmp_path, charge, refund), card) as whole:
+        assert groups(whole) == {"DIEM": (Decimal(0),)}
+    for missing in (charge.replace(",r", ",other"), charge.replace(",r", ","), charge.replace("DIEM", "USD")):
+        with opened(export(tmp_path, missing, refund), card) as unknown:
+            assert reasons(unknown) == [(1, unknown_worth("DIEM"))]
+    settled = line("2", "", "0", "2", "USD").replace("10-01", "10-03")
+    with opened(export(tmp_path, charge.replace("DIEM", "USD"), settled), card) as dollars:
+        assert groups(dollars) == {"USD": (Decimal(0),)}
 
 
 def split_entries(card: RateCard) -> list[Quote]:

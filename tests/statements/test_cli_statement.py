@@ -166,6 +166,7 @@ def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None
         (("--out", "x.pdf"), 2, "x.pdf ends in none of .md, .html"),
         (("--out", "x.parquet"), 2, "'.parquet' is not a format of statements. Allowed: .md, .csv"),
         (("--opening-balance", "much"), 2, "'much' is not an amount"),
+        (("--opening-balance", "٣"), 2, "'٣' is not an amount"),
         (("--opening-balance", "5"), 1, "an opening balance is of one commitment, and acme has none"),
         (("--currency", "usd"), 1, "currency 'usd' is not an ISO 4217 code"),
         (("--month", "20261001"), 1, "is not a month. Write it like 2026-10"),

@@ -1,12 +1,13 @@
 """`ratecard demo-usage`: make up usage to try simulations with."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ratecard.base.messages import plural
+from ratecard.base.money import read_decimal
 from ratecard.card import load_rate_card
 from ratecard.cli.options import as_wrong_use, day, tables_option
 from ratecard.cli.simulate_progress import counted
@@ -15,10 +16,7 @@ from ratecard.simulation.demo_usage import demo_usage as write_demo_usage
 
 
 def _share(given: str | Decimal) -> Decimal:
-    try:
-        share = Decimal(given)
-    except InvalidOperation:
-        share = Decimal(-1)
+    share = read_decimal(str(given))
     if not share.is_finite() or not 0 <= share <= 1:
         raise click.BadParameter(f"'{given}' is not a part of all rows. Write a number from 0 to 1, like 0.001")
     return share

@@ -1,7 +1,7 @@
 """`ratecard statement`: what an account pays for a month, line by line."""
 
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import click
 from babel import Locale
 
 from ratecard.base.json_text import compact_json, read_json
+from ratecard.base.money import read_decimal
 from ratecard.cli.options import EXISTING_FILE, as_wrong_use, locale_option, tables_option
 from ratecard.cli.screen import show_table
 from ratecard.cli.simulate import stopping
@@ -25,10 +26,7 @@ from ratecard.cli.simulate_options import (
 
 def _balance(given: str) -> Decimal:
     """Read an amount of money: digits, and a point."""
-    try:
-        amount = Decimal(given)
-    except InvalidOperation:
-        amount = Decimal("NaN")
+    amount = read_decimal(given)
     if not amount.is_finite():
         raise click.BadParameter(f"'{given}' is not an amount. Write digits, like 1200.50")
     return amount

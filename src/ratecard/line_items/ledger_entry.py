@@ -1,6 +1,6 @@
 """Rows of the billing ledger, and the split of lines among balances. All amounts are exact."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -121,6 +121,21 @@ def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
 def currencies(*stated: Rates) -> list[str]:
     """Return US dollars and the balances that have a worth. Rows may also be in any ISO 4217 code."""
     return list(dict.fromkeys((USD, *(name for rates in stated for name in worths(USD, rates)))))
+
+
+def changing_balances(stated: Iterable[Rates]) -> list[str]:
+    """Return the balances whose worth changes between these rates.
+
+    What goes back to such a balance is worth what it was when the balance paid.
+    """
+    known = [rates.stated for rates in stated]
+    return sorted({name for rates in known for name in rates if len({other.get(name) for other in known}) > 1})
+
+
+def unknown_worth(currency: str) -> str:
+    """Return the reason why a refund to a balance whose worth changes has no worth."""
+    words = f"currency: what one {currency} was worth when it paid is not known"
+    return f"{words}. Give the usage with the charge of this requestId, SKU and currency"
 
 
 def unknown_currency(given: str, *stated: Rates) -> str:

@@ -12,7 +12,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import EXACT, USD, is_balance, multiply
 from ratecard.card import RateCard
-from ratecard.line_items.ledger_entry import LedgerEntry
+from ratecard.line_items.ledger_entry import LedgerEntry, changing_balances, unknown_worth
 from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID
@@ -60,9 +60,7 @@ class AccountRater:
         self._marked_books: dict[tuple[str, int, date], PriceBook] = {}
         self._marked_skus: dict[tuple[PriceBook, str], Mapping[str, bool]] = {}
         self._bookings = Bookings(self._places, card.tables.families, currency)
-        stated = [limits.rates.stated for limits in card.tables.limits]
-        # The balances whose worth changes.
-        self._changing = {name for rates in stated for name in rates if len({other.get(name) for other in stated}) > 1}
+        self._changing = changing_balances(limits.rates for limits in card.tables.limits)
         self._rated: dict[tuple[object, ...], Rated] = {}
         self.unrated: dict[tuple[str, str], Unrated] = {}
         self.digests: set[str] = set()
@@ -92,8 +90,7 @@ class AccountRater:
         if entry.amount <= 0 or entry.currency not in self._changing:
             return instant
         if (charged := charged_at(row)) is None:
-            words = f"currency: what one {entry.currency} was worth when it paid is not known"
-            raise ValueError(f"{words}. Give the usage with the charge of this requestId, SKU and currency")
+            raise ValueError(unknown_worth(entry.currency))
         return charged
 
     def _is_elsewhere(self, currency: str) -> bool:

@@ -15,7 +15,7 @@ from ratecard.base.identity import Identity
 from ratecard.base.messages import echo
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
-from ratecard.line_items.ledger_entry import price_field
+from ratecard.line_items.ledger_entry import price_field, unknown_worth
 from ratecard.line_items.quote import MINIMUM, LineItem
 from ratecard.price_book import PriceBook
 from ratecard.review.sides import Side
@@ -34,7 +34,7 @@ from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.pricer import NO_INSTANT, Pricer
-from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED
+from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED, NO_CHARGE
 
 BY_USAGE = "re-rate from usage"
 # The reason to dispute every row of a request and a SKU except the first one.
@@ -157,8 +157,13 @@ class LedgerPricer(Pricer):
         return ListedPrice(sales[0].line.unit_rate, sales[0].line.source, not _rounded(sales)) if sales else None
 
     def _entry(self, shape: UsageShape) -> BilledRow:
-        """Return the entry of a shape, with the worth of balances when it was billed."""
-        rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
+        """Return the entry of a shape, with the worth of balances when they paid."""
+        moment, values = shape.moment, shape.values()
+        if charged_on := values.get("ledger_charged_on"):
+            if charged_on == NO_CHARGE:
+                raise ValueError(unknown_worth(values["ledger_currency"]))
+            moment = date.fromisoformat(charged_on)
+        rates = self.billed.card.at(moment).limits.rates if moment else None
         return read_entry(shape, self.currency, rates, [limits.rates for limits in self.billed.card.tables.limits])
 
     def _priced(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> Outcome:

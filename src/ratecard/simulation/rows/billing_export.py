@@ -6,7 +6,7 @@ are written to Parquet first, row by row.
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -33,7 +33,7 @@ from ratecard.base.money import (
     total,
 )
 from ratecard.ledger.files import COLUMNS, CONTRACT, PRICES, json_rows
-from ratecard.line_items.ledger_entry import worths
+from ratecard.line_items.ledger_entry import changing_balances, worths
 from ratecard.simulation.rows.columns import LEDGER
 from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import readable
@@ -56,6 +56,10 @@ _NOTHING = "CAST(NULL AS VARCHAR)"
 _PARTS, _ODD_PARTS = "ledger_parts", "ledger_odd_parts"
 # The requests that were charged more than once by one SKU at one price.
 _REPEATED = "ledger_repeated"
+# The days of the charges that refunds to balances with another worth since then go back to.
+_CHARGED = "ledger_charged"
+# In place of the day of a charge that is not in the export.
+NO_CHARGE = "no charge"
 # Columns of the view that distinguish rows, as text.
 ROW_COLUMNS = ("ledger_when", "ledger_request", "ledger_unit", "ledger_paid")
 # Digits before and after the point of a number that can be priced.
@@ -145,6 +149,7 @@ def ledger_view(
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
     )
     worth, worth_places = _worth(currency, day, limits)
+    changing = changing_balances(period_limits.rates for period_limits in limits)
     # Columns of the export are numbered until the end, because an export may have a column with one of these names.
     export_columns = "".join(f", {DuckDbSql.quoted(name)} AS own{number}" for number, name in enumerate(export.columns))
     words = {
@@ -161,6 +166,7 @@ def ledger_view(
         "contract": export.text(CONTRACT),
         "paid": amount,
         "worth": worth,
+        "day": day if changing else _NOTHING,
     }
     word_columns = ", ".join(f"{expression} AS ledger_{name}" for name, expression in words.items())
     _keep_view(connection, _WORDS, f"SELECT {word_columns}{export_columns} FROM {table}")
@@ -178,6 +184,7 @@ def ledger_view(
     decimals = _Numbers(places + worth_places, price_places)
     joined, has_odd_parts = _keep_parts(connection, decimals, worth_places, odd=bool(odd))
     repeated, repeat_mark = _keep_repeated(connection)
+    charged, charged_on = _keep_charged(connection, changing)
     raw_columns = dict(zip(numbers, ("ledger_unit", "ledger_dollars", "ledger_other", "ledger_paid"), strict=True))
     raw_columns |= {"part_unit": "odd_units", "part_amount": "odd_charged"} if has_odd_parts else {}
     raw = ", ".join(f"'{name}': {column}" for name, column in raw_columns.items())
@@ -186,11 +193,11 @@ def ledger_view(
     return f"""
         SELECT '{LEDGER}' AS type, ledger_model AS model, {", ".join(kept_columns)},
             {", ".join(ROW_COLUMNS)}, ledger_sku, ledger_currency, ledger_price,
-            ledger_contract, entry AS ledger_entry, {repeat_mark} AS ledger_again,
+            ledger_contract, entry AS ledger_entry, {repeat_mark} AS ledger_again, {charged_on} AS ledger_charged_on,
             CASE WHEN entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
             CASE WHEN entry IS NOT NULL THEN CAST(ledger_unit AS DECIMAL(38,{places})) END AS ledger_units,
             CASE WHEN entry IS NOT NULL THEN CAST(ledger_paid AS DECIMAL(38,{places})) END AS ledger_amount
-        FROM (SELECT *, {entry} AS entry FROM {_ROWS}{joined}){repeated}"""
+        FROM (SELECT *, {entry} AS entry FROM {_ROWS}{joined}){repeated}{charged}"""
 
 
 def _keep_repeated(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
@@ -213,6 +220,27 @@ def _keep_repeated(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
     joined = f" LEFT JOIN {_REPEATED} ON {same} AND {charged}"
     order = f"PARTITION BY repeated_request, repeated_sku, repeated_price ORDER BY {', '.join(ROW_COLUMNS)}"
     return joined, f"CASE WHEN repeated_sku IS NOT NULL AND row_number() OVER ({order}) > 1 THEN 'true' END"
+
+
+def _keep_charged(connection: duckdb.DuckDBPyConnection, changing: Collection[str]) -> tuple[str, str]:
+    """Make the table of the days on which balances whose worth changes paid what is refunded.
+
+    Return the join with this table, and the expression of the day of a refund's charge, NO_CHARGE if it has none.
+    """
+    refunded = f"ledger_currency IN ({', '.join(map(repr, changing))}) AND TRY_CAST(ledger_paid AS DOUBLE) > 0"
+    if not changing or not connection.execute(f"SELECT 1 FROM {_WORDS} WHERE {refunded} LIMIT 1").fetchall():
+        return "", _NOTHING
+    charge = "ledger_booking, ledger_sku, ledger_currency"
+    with readable():
+        connection.execute(f"""
+            CREATE OR REPLACE TABLE {_CHARGED} AS
+            SELECT ledger_booking AS charged_request, ledger_sku AS charged_sku, ledger_currency AS charged_currency,
+                strftime(min(ledger_day), '%Y-%m-%d') AS charged_day
+            FROM {_WORDS} WHERE ledger_paid LIKE '-%'
+            AND ({charge}) IN (SELECT ({charge}) FROM {_WORDS} WHERE {refunded}) GROUP BY ALL""")
+    same = "charged_request = ledger_booking AND charged_sku = ledger_sku AND charged_currency = ledger_currency"
+    joined = f" LEFT JOIN {_CHARGED} ON {same} AND {refunded}"
+    return joined, f"CASE WHEN {refunded} THEN coalesce(charged_day, '{NO_CHARGE}') END"
 
 
 def _keep_view(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:

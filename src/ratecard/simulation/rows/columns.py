@@ -161,7 +161,7 @@ LAYOUTS: dict[str, Layout] = {
 }
 
 # The one type of a billing export, in the columns that `ledger_usage` makes of it.
-LEDGER, _OF_A_ROW = "ledger", ("sku", "currency", "price", "contract", "entry", "odd", "again")
+LEDGER, _OF_A_ROW = "ledger", (*("sku", "currency", "price", "contract", "entry", "odd", "again", "charged_on"),)
 LEDGER_LAYOUTS: dict[str, Layout] = {
     LEDGER: Layout(
         tuple(UsageColumn.of(f"ledger_{name}", "text") for name in _OF_A_ROW),
