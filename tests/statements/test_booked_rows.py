@@ -113,8 +113,11 @@ def test_what_balances_paid_is_in_the_currency_at_their_worth(tmp_path: Path) ->
         (f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,DIEMS,scribe,r-1", "currency 'DIEMS' is not known"),
         (f"2026-10-02T00:00:00Z,{INPUT},x,2,-6,USD,scribe,r-1", "pricePerUnitUsd 'x' is not a number"),
         (f"2026-10-02T00:00:00Z,{INPUT},4,,-6,USD,scribe,r-1", "unit is missing"),
-        (f"2026-10-02T00:00:00Z,{INPUT},4,-1,-4,USD,scribe,r-1", "unit -1 is below zero, and amount -4 is no refund"),
-        (f"2026-10-02T00:00:00Z,{INPUT},4,-1,0,USD,scribe,r-1", "unit -1 is below zero, and amount 0 is no refund"),
+        (
+            f"2026-10-02T00:00:00Z,{INPUT},4,-1,-4,USD,scribe,r-1",
+            "unit -1 is below zero, and amount -4 is not a refund",
+        ),
+        (f"2026-10-02T00:00:00Z,{INPUT},4,-1,0,USD,scribe,r-1", "unit -1 is below zero, and amount 0 is not a refund"),
         (f"2026-10-02T00:00:00Z,{INPUT},-4,1,-4,USD,scribe,r-1", "pricePerUnitUsd -4 is below zero"),
     ],
 )

@@ -56,7 +56,7 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
         raise ValueError(str(error).removeprefix("row 1: ")) from None
     for name, number in (("unit", entry.unit), (price_field(entry.currency), entry.price_per_unit)):
         if number < 0 and entry.amount <= 0:
-            words = f"{name} {plain_text(number)} is below zero, and amount {plain_text(entry.amount)} is no refund"
+            words = f"{name} {plain_text(number)} is below zero, and amount {plain_text(entry.amount)} is not a refund"
             raise ValueError(f"{words}. A charge has units and a price from zero on, a refund an amount above zero")
     if mark := row.get(_MARK):
         raise ValueError(_REASONS[mark])
@@ -280,8 +280,7 @@ class AccountRows:
 
         Refunds whose charge is not in the usage, in any currency, are not marked.
         """
-        charge = ", ".join((self._request, self._text("sku")))
-        booking = f"{charge}, {self._text('currency')}"
+        charge, booking = f"{self._request}, {self._text('sku')}", self._booking
         charged, refunded = (f"sum(greatest({sign}{self._number('amount')}, 0))" for sign in ("-", ""))
         if not self._is_any(booking, f"{charged} < {refunded}"):
             return ""
@@ -291,12 +290,16 @@ class AccountRows:
         return f"CASE WHEN {self._is_refund} AND 0 < {in_any} AND {of_all} < {until_now} THEN 'beyond' END"
 
     @property
+    def _booking(self) -> str:
+        """Return the expressions by which a refund finds its charge."""
+        return f"{self._request}, {self._text('sku')}, {self._text('currency')}"
+
+    @property
     def _charge(self) -> str:
         """Return the expression for the instant of a row's charge; empty where rows do not say their request."""
         if not self.is_ledger or REQUEST not in self._present:
             return ""
-        booking = ", ".join((self._request, self._text("sku"), self._text("currency")))
-        first = f"min({self._instant}) FILTER (NOT {self._is_refund}) OVER (PARTITION BY {booking})"
+        first = f"min({self._instant}) FILTER (NOT {self._is_refund}) OVER (PARTITION BY {self._booking})"
         return f"CASE WHEN {self._request} IS NOT NULL THEN {first} END::VARCHAR"
 
     def _is_any(self, booking: str, condition: str) -> bool:

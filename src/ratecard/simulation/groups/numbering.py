@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import duckdb
 
 from ratecard.base.instants import utc
-from ratecard.simulation.groups.plan import ACCOUNT_COLUMN, EARLIEST, Plan
+from ratecard.simulation.groups.plan import EARLIEST, Plan
 from ratecard.simulation.groups.predicates import Parties, parties_of
 from ratecard.simulation.groups.queries import Grouping, period
 from ratecard.simulation.groups.shapes import Shapes, ShapeTemplate
+from ratecard.simulation.rows.columns import ACCOUNT_COLUMN
 from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import Workspace
 from ratecard.tables.windows import open_at

@@ -5,8 +5,16 @@ from datetime import date
 from typing import NamedTuple
 
 from ratecard.simulation.groups.predicates import Predicates
-from ratecard.simulation.rows.billing_export import ACCOUNT_COLUMNS
-from ratecard.simulation.rows.columns import DAY, LAYOUTS, LEDGER, PLACES_SUMMED, Layout, UsageColumn
+from ratecard.simulation.rows.columns import (
+    ACCOUNT_COLUMN,
+    ACCOUNT_COLUMNS,
+    DAY,
+    LAYOUTS,
+    LEDGER,
+    PLACES_SUMMED,
+    Layout,
+    UsageColumn,
+)
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.sql import ColumnType
 from ratecard.tables.meters import Meters
@@ -27,7 +35,6 @@ EARLIEST = date.min
 MEDIA, _TOKENS, OTHER_TYPES = "video and music", "tokens", "other types"
 # The types whose requests each have their own length, which is not summed.
 _MEDIA = ("video", "music")
-ACCOUNT_COLUMN = "account"
 NO_ACCOUNT = (
     "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are. "
     "Name it: --map account=COLUMN"

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.simulation.groups.plan import (
-    ACCOUNT_COLUMN,
     EARLIEST,
     OTHER_TYPES,
     PREDICATES,
@@ -23,6 +22,7 @@ from ratecard.simulation.groups.plan import (
 )
 from ratecard.simulation.groups.predicates import BY_BUCKET
 from ratecard.simulation.rows.columns import (
+    ACCOUNT_COLUMN,
     BUCKET_OF,
     BUCKETS,
     DAY,

@@ -34,7 +34,7 @@ from ratecard.base.money import (
 )
 from ratecard.ledger.files import COLUMNS, CONTRACT, PRICES, json_rows
 from ratecard.line_items.ledger_entry import changing_balances, worths
-from ratecard.simulation.rows.columns import LEDGER
+from ratecard.simulation.rows.columns import ACCOUNT_COLUMNS, LEDGER
 from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import readable
 from ratecard.tables.limits import NO_LIMITS, Limits, Rates
@@ -43,8 +43,6 @@ _NEEDED = ("timestamp", "sku", "amount", "currency")
 _COUNT = ("unit", "units")
 # The names of an export that a simulation reads.
 EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId", CONTRACT)
-# The columns that can name an account; the first one that there is is used.
-ACCOUNT_COLUMNS = ("account", "customer")
 # The form of a number of an export that can be summed; a row with any other number is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"

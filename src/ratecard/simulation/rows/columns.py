@@ -160,8 +160,13 @@ LAYOUTS: dict[str, Layout] = {
     "video": Layout(_VIDEO),
 }
 
+# The columns that can name an account; the first one that a usage or a billing export has is used.
+ACCOUNT_COLUMN = "account"
+ACCOUNT_COLUMNS = (ACCOUNT_COLUMN, "customer")
+
 # The one type of a billing export, in the columns that `ledger_usage` makes of it.
-LEDGER, _OF_A_ROW = "ledger", (*("sku", "currency", "price", "contract", "entry", "odd", "again", "charged_on"),)
+LEDGER = "ledger"
+_OF_A_ROW = ("sku", "currency", "price", "contract", "entry", "odd", "again", "charged_on")
 LEDGER_LAYOUTS: dict[str, Layout] = {
     LEDGER: Layout(
         tuple(UsageColumn.of(f"ledger_{name}", "text") for name in _OF_A_ROW),
