@@ -311,6 +311,45 @@ def test_a_model_of_the_future_may_vanish_and_so_may_a_retired_one(tmp_path: Pat
     assert check(folder, "--as-of=2026-09-30").exit_code == 1
 
 
+OTHER = "per_clip.yaml"
+NAMES = {"names.yaml": "patterns: true\n"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "moved"),
+    [
+        ("aliases: [latest]", "aliases: [latest]", "latest"),
+        ("patterns: ['latest-*']", "patterns: ['latest-*']", "latest-*"),
+        ("aliases: [latest-1]", "patterns: ['latest-*']", "latest-1"),
+        ("aliases: [latest]", "aliases: [newest]", ""),
+        ("aliases: [latest]", "patterns: ['newest-*']", ""),
+    ],
+)
+def test_a_name_of_a_model_in_effect_keeps_its_meaning(tmp_path: Path, before: str, after: str, moved: str) -> None:
+    def named(file: str, names: str) -> dict[str, str]:
+        return edited((file, "    versions:", f"    {names}\n    versions:"), files={**FILES, **NAMES})
+
+    folder = repository(tmp_path, named(SECOND, before))
+    files = named(OTHER, after)
+    write(folder, files)
+    sent = check(folder)
+    assert sent.exit_code == (1 if moved else 0), sent.output
+    if moved:
+        assert f"'{moved}' meant {MODEL}, which has had prices since 2026-09-01, and now means per-clip-video" in sent.stdout
+        assert sent.stdout.startswith(f"{OTHER}:")
+        write(folder, {**files, OTHER: corrected(files[OTHER])})
+        assert check(folder).exit_code == 0
+    assert check(folder, "--as-of=2026-08-01").exit_code == 0
+
+
+def test_an_id_of_a_retired_model_is_no_name_of_another(tmp_path: Path) -> None:
+    files = edited((SECOND, "    versions:", "    retired: {on: 2026-10-01}\n    versions:"))
+    folder = repository(tmp_path, files)
+    renamed = edited((OTHER, "    versions:", f"    aliases: [{MODEL}]\n    versions:"))
+    write(folder, {name: text for name, text in renamed.items() if name != SECOND})
+    assert f"'{MODEL}' meant {MODEL}, which" in check(folder).stdout
+
+
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [

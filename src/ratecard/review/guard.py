@@ -13,7 +13,7 @@ from itertools import zip_longest
 from math import ceil
 from typing import NamedTuple
 
-from ratecard.base.errors import Fault, in_order
+from ratecard.base.errors import Fault, QuoteError, in_order
 from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
@@ -241,6 +241,7 @@ _RIGHT_WAY = "Put it back as it was and write a new version above it"
 def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
     """Find every refused change, at its line, in the order of the files."""
     faults = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
+    faults += _moved_names(old.tables, new.tables, rules)
     faults += limit_refusals(old.tables.limits, new.tables.limits, rules)
     faults += monthly_refusals(old.tables, new.tables, rules)
     faults += contract_refusals(old, new, rules.as_of, rules.revision)
@@ -278,6 +279,39 @@ def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> It
         if version.effective not in dates and not version.correction:
             yield from _backdated(model, version, rules)
     yield from _retired(model, after, rules)
+
+
+def _moved_names(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
+    """Yield a fault for each name of a model in effect that now means another one: what it bought has other prices."""
+    of_pattern = {pattern: model for model in new.models.values() for pattern in model.patterns or ()}
+    for model in old.models.values():
+        begun = [version for version in model.versions if rules.begun(version.effective)]
+        names = (model.model, *(model.aliases or ()), *(model.patterns or ())) if begun else ()
+        for name in names:
+            now = of_pattern.get(name) or _named(name, new)
+            if now is None or now.model == model.model or _corrects(now, old.models.get(now.model)):
+                continue
+            if any(rules.begun(version.effective) for version in now.versions):
+                words = f"'{name}' meant {model.model}, which has had prices since {begun[-1].effective}, and now means"
+                words += f" {now.model}, which changes what had a price in the past. Leave the name where it was; if it"
+                hint = f"was wrong from the start, say `correction: reason` in the newest version of {now.model}"
+                yield fault_at(now.versions[0].place, now.model, f"{words} {hint}")
+
+
+def _named(name: str, tables: Tables) -> AnyModel | None:
+    """Return the model of a name; None for one that is unknown or fits the patterns of several models."""
+    try:
+        return tables.named(name)
+    except QuoteError:
+        return None
+
+
+def _corrects(model: AnyModel, before: AnyModel | None) -> bool:
+    """Return True if the newest version of a model has a `correction` that it did not have before."""
+    newest = model.versions[0]
+    known = {version.effective: version for version in before.versions} if before else {}
+    same_day = known.get(newest.effective)
+    return bool(newest.correction) and (same_day is None or newest.correction != same_day.correction)
 
 
 def _edited(
@@ -341,11 +375,9 @@ def _retired(model: AnyModel, after: AnyModel, rules: Rules) -> Iterator[Fault]:
     days = [side.retired.on if side.retired else None for side in (model, after)]
     if days[0] == days[1] or not any(day and rules.past(day) for day in days):
         return
-    newest, before = after.versions[0], {version.effective: version for version in model.versions}
-    known = before.get(newest.effective)
-    if newest.correction and (known is None or newest.correction != known.correction):
+    if _corrects(after, model):
         return
     old, new = (f"on {day}" if day else "not at all" for day in days)
     words = f"{model.model} was retired {old}, and now {new}, which changes what had a price in the past"
     hint = "Let it end later; if the date was wrong, say `correction: reason` in its newest version"
-    yield fault_at(newest.place, model.model, f"{words}. {hint}")
+    yield fault_at(after.versions[0].place, model.model, f"{words}. {hint}")
