@@ -335,7 +335,10 @@ def test_a_name_of_a_model_in_effect_keeps_its_meaning(tmp_path: Path, before: s
     sent = check(folder)
     assert sent.exit_code == (1 if moved else 0), sent.output
     if moved:
-        assert f"'{moved}' meant {MODEL}, which has had prices since 2026-09-01, and now means per-clip-video" in sent.stdout
+        assert (
+            f"'{moved}' meant {MODEL}, which has had prices since 2026-09-01, and now means per-clip-video"
+            in sent.stdout
+        )
         assert sent.stdout.startswith(f"{OTHER}:")
         write(folder, {**files, OTHER: corrected(files[OTHER])})
         assert check(folder).exit_code == 0

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -257,9 +257,38 @@ class Failing:
         return failing()
 
 
+def failing_in_parts() -> Iterator[str]:
+    yield failing()
+
+
+async def failing_in_parts_later() -> AsyncIterator[str]:
+    yield failing()
+
+
+class FailingInParts:
+    def __call__(self) -> Iterator[str]:
+        yield failing()
+
+
+def number_in_parts() -> Iterator[int]:
+    yield 42
+
+
 @pytest.mark.parametrize(
     "account_of",
-    [failing, failing_later, failing_by_header, Failing(), partial(failing, "k"), lambda: 42, lambda: ("account-a",)],
+    [
+        failing,
+        failing_later,
+        failing_by_header,
+        Failing(),
+        partial(failing, "k"),
+        lambda: 42,
+        lambda: ("account-a",),
+        failing_in_parts,
+        failing_in_parts_later,
+        FailingInParts(),
+        number_in_parts,
+    ],
 )
 def test_a_function_of_the_host_that_fails_is_answered_503(
     account_of: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -275,6 +304,27 @@ def test_a_function_of_the_host_that_fails_is_answered_503(
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1"), path
             assert "directory" not in answer.text
     assert "the check of accounts failed" in caplog.text or "an account that is not text" in caplog.text
+
+
+def test_a_function_of_the_host_may_have_a_part_after_the_answer(tmp_path: Path) -> None:
+    parts: list[str] = []
+
+    def account_of(x_account: Annotated[str, Header()]) -> Iterator[str]:
+        parts.append("before")
+        yield x_account
+        parts.append("after")
+
+    async def account_of_later(x_account: Annotated[str, Header()]) -> AsyncIterator[str]:
+        for account in account_of(x_account):
+            yield account
+
+    with open_ledger(f"sqlite:///{tmp_path}/l.db") as ledger:
+        for function in (account_of, account_of_later):
+            app = FastAPI()
+            app.include_router(usage_history_router(ledger, function, secret="0123456789abcdef"))  # noqa: S106
+            client = TestClient(app)
+            assert client.get("/billing/usage-history", headers={"x-account": "account-a"}).status_code == 200
+    assert parts == ["before", "after"] * 2
 
 
 def test_what_is_answered_to_an_account_of_the_host_is_kept_from_shared_caches(tmp_path: Path) -> None:

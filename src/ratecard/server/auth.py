@@ -2,8 +2,8 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import wraps
 from hashlib import sha256
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction, isgeneratorfunction
@@ -12,6 +12,7 @@ from time import monotonic_ns
 from typing import Annotated, Any
 
 from fastapi import Depends
+from fastapi.concurrency import contextmanager_in_threadpool
 from fastapi.openapi.models import HTTPBearer as BearerScheme
 from fastapi.security.base import SecurityBase
 from starlette.concurrency import run_in_threadpool
@@ -60,19 +61,34 @@ def account_needed(account_of: Callable[..., Any]) -> Any:
 def _or_unavailable(host_check: Callable[..., Any]) -> Callable[..., Any]:
     """Return a dependency of the host that raises 503 if it fails; its own `HTTPException` is passed on.
 
-    It keeps the parameters of the host's function. A generator is returned unchanged, because FastAPI runs it in parts.
+    It keeps the parameters of the host's function. A generator that fails before its `yield` has failed too;
+    what it does after that, when the request is answered, is its own affair.
     """
-    if isinstance(host_check, Bearer) or isgeneratorfunction(host_check) or isasyncgenfunction(host_check):
+    if isinstance(host_check, Bearer):
         return host_check
+
+    def is_a(kind: Callable[[Any], bool]) -> bool:
+        return kind(host_check) or kind(getattr(host_check, "__call__", None))  # noqa: B004
 
     @wraps(host_check)
     async def checked(*values: Any, **named: Any) -> Any:
         with _available("accounts"):
-            if iscoroutinefunction(host_check) or iscoroutinefunction(getattr(host_check, "__call__", None)):  # noqa: B004
+            if is_a(iscoroutinefunction):
                 return await host_check(*values, **named)
             return await run_in_threadpool(host_check, *values, **named)
 
-    return checked
+    @wraps(host_check)
+    async def checked_in_parts(*values: Any, **named: Any) -> AsyncIterator[Any]:
+        async with AsyncExitStack() as parts:
+            with _available("accounts"):
+                if is_a(isasyncgenfunction):
+                    account = await parts.enter_async_context(asynccontextmanager(host_check)(*values, **named))
+                else:
+                    run = contextmanager(host_check)(*values, **named)
+                    account = await parts.enter_async_context(contextmanager_in_threadpool(run))
+            yield account
+
+    return checked_in_parts if is_a(isgeneratorfunction) or is_a(isasyncgenfunction) else checked
 
 
 class Bearer(SecurityBase):
