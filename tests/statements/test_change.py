@@ -3,7 +3,7 @@
 from decimal import Decimal
 from fractions import Fraction
 
-from ratecard.statements.change import MonthTotals, change_of
+from ratecard.statements.issued import MonthTotals, change_of
 from ratecard.statements.lines import Rated, StatementLine
 
 

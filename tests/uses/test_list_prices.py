@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.cli import main
 from ratecard.testing.card_strategies import card_of
-from ratecard.views.list_prices import PRICE_COLUMNS, _plural, list_prices
+from ratecard.views.sheet import PRICE_COLUMNS, _plural, list_prices
 from token_tables import by_tokens, family, text_model
 
 TABLES = b"""\

@@ -28,9 +28,8 @@ from ratecard.simulation.report.figures import Figures
 from ratecard.tables.video import VideoModel
 from ratecard.views.explain import Explanation
 from ratecard.views.explain import explain as explain_model
-from ratecard.views.list_prices import PRICE_COLUMNS, chosen_models, list_prices
 from ratecard.views.schema import candidate_schema, schema_text, table_schema
-from ratecard.views.sheet import SHEET_COLUMNS, price_cells
+from ratecard.views.sheet import PRICE_COLUMNS, SHEET_COLUMNS, chosen_models, list_prices, price_cells
 
 
 @click.command(short_help="List the models that have a price.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.load.checks import check_line_places
-from ratecard.methods.check_rates import check_rates
+from ratecard.methods.conditions import check_rates
 from ratecard.methods.findings import below
 from ratecard.tables.units import VideoFields
 from ratecard.tables.version import Rounding

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 from ratecard.base.messages import Finding
 from ratecard.line_items.compiling import Calculator, Compiling, LineBySeconds, Shape
 from ratecard.line_items.quote import LineItem
-from ratecard.methods.check_rates import check_rates
+from ratecard.methods.conditions import check_rates
 from ratecard.methods.metered import Metered
 from ratecard.requests.fields import Field, NumberField, RequestShape
 from ratecard.requests.metered import Meterage, Settle

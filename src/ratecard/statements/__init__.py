@@ -1,7 +1,6 @@
 """Statements of a month: what an account pays, line by line, with the terms of its contract."""
 
-from ratecard.statements.change import MonthChange
-from ratecard.statements.issued import IssuedDifference, Statement, differences
+from ratecard.statements.issued import IssuedDifference, MonthChange, Statement, differences
 from ratecard.statements.lines import Rated, StatementError, StatementLine
 from ratecard.statements.make import statement
 from ratecard.statements.settle import TermLine

@@ -19,8 +19,7 @@ from ratecard.simulation.groups.engines.engine import opened_usage
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace, enough_memory
-from ratecard.statements.change import change_of
-from ratecard.statements.issued import Statement
+from ratecard.statements.issued import Statement, change_of
 from ratecard.statements.lines import Line, StatementError, Sums
 from ratecard.statements.months import current_month, month_before, months_between, read_month
 from ratecard.statements.rater import AccountRater
