@@ -367,6 +367,13 @@ def test_a_bucket_without_a_rate_at_some_hour_is_a_fault(rates: str, fault: list
     assert faults(table(rates, "")) == fault
 
 
+@pytest.mark.parametrize("line", ["tokens: input, above: 1k", f"tokens: input, above: {'9' * 5000}", ""])
+def test_a_fault_of_a_line_with_hours_comes_before_the_buckets_of_other_hours(line: str) -> None:
+    hours = ", ".join(filter(None, (line, 'hours: "08:00..10:00", zone: UTC, rate: 2')))
+    [fault] = faults(table(f"          - {{tokens: [input, output], rate: 1}}\n          - {{{hours}}}\n"))
+    assert fault.startswith("made-up.yaml:18: ")
+
+
 def test_a_combination_without_a_rate_at_some_hour_is_a_fault() -> None:
     text = IMAGES.replace("{resolution: 4k, rate", "{resolution: 4k, weekdays: [mon, tue], zone: UTC, rate")
     words = "no rate for resolution: 4k, which this version accepts. Add one, or do not accept it"

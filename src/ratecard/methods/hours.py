@@ -1,6 +1,6 @@
 """Rules for rates that hold at some hours only: what a line may say, and a charge at each of its hours."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -58,7 +58,10 @@ def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> It
     if any(check_hours(charge)):
         return  # these faults are reported already
     moments = _moments(_windows_of(charge)).items()
-    yield from of_all_cases((moment, list(_at(version, charge, held, check))) for held, moment in moments)
+    cases = [(moment, held_rates(version, charge, held)) for held, moment in moments]
+    findings = list(of_all_cases((moment, list(_at(charge, numbered, check))) for moment, numbered in cases))
+    # Lines are compared with those of other hours once none of them has a fault.
+    yield from findings or of_all_cases((moment, list(_lacking(charge, numbered))) for moment, numbered in cases)
 
 
 def rates_at_each_hour(version: Accepting, charge: Charge) -> Iterator[list[tuple[int, Rate]]]:
@@ -71,16 +74,17 @@ def _windows_of(charge: Charge) -> tuple[Window, ...]:
     return tuple(dict.fromkeys(window for rate in charge.rates if (window := window_of(rate.attributes))))
 
 
-def _at(version: Accepting, charge: Charge, windows: frozenset[Window], check: CheckOfCharge) -> Iterator[Finding]:
-    numbered = held_rates(version, charge, windows)
+def _at(charge: Charge, numbered: Sequence[tuple[int, Rate]], check: CheckOfCharge) -> Iterator[Finding]:
     held = charge.with_rates(rate for _, rate in numbered)
-    findings = list(placed(check(held), numbered)) if numbered else [(("rates",), "no rate holds")]
-    yield from findings or _lacking(charge, held)
+    if numbered:
+        yield from placed(check(held), numbered)
+    else:
+        yield ("rates",), "no rate holds"
 
 
-def _lacking(charge: Charge, held: Charge) -> Iterator[Finding]:
+def _lacking(charge: Charge, numbered: Iterable[tuple[int, Rate]]) -> Iterator[Finding]:
     """Yield a finding for each bucket of tokens that has a rate at other hours only."""
-    written, lacking = list(written_rates(held)), dict[str, Finding]()
+    written, lacking = list(written_rates(charge.with_rates(rate for _, rate in numbered))), dict[str, Finding]()
     for rate in written_rates(charge):
         if chosen(written, rate.bucket, rate.edge.above, rate.conditions) is None:
             words = f"no rate for {rate.bucket} tokens. Write one for the other hours too"
