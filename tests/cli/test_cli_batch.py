@@ -73,8 +73,22 @@ def test_what_has_no_effect_is_listed_beside_the_answers() -> None:
     sent = run("-", stdin="model,duration,source_seconds,prompt\n" + rows)
     assert sent.stderr.splitlines() == [
         "3 rows: 2 quoted, 1 refused",
-        "Without effect on these prices: source_seconds (2 rows), prompt (1 row)",
+        "Without effect on these prices: duration (1 row), source_seconds (1 row), prompt (1 row)",
     ]
+
+
+def test_rows_say_what_is_known_of_their_source_video() -> None:
+    rows = "10,,480,60\n10,,,\n0,1.5,,\nten,,,\n"
+    rows = rows.replace("\n", ",topaz-video-upscale\n") + ",,,,ovi-image-to-video\n"
+    sent = run("-", stdin="source_seconds,source_width,source_height,source_fps,model\n" + rows)
+    enlarged, unknown, wrong, no_number, other = map(json.loads, sent.stdout.splitlines())
+    assert (enlarged, unknown, other) == ({"quote": 0.5}, {"quote": 2}, {"quote": 0.22})
+    assert {name: fault["_errors"] for name, fault in wrong["details"].items() if name != "_errors"} == {
+        "source_seconds": ["seconds='0' must be more than zero"],
+        "source_width": ["width='1.5' must be a whole number of pixels"],
+    }
+    assert no_number["details"]["source_seconds"]["_errors"] == ["Expected number, received string"]
+    assert sent.stderr == "5 rows: 3 quoted, 2 refused\n"
 
 
 def test_only_the_most_frequent_names_without_effect_are_listed() -> None:

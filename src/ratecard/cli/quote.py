@@ -4,6 +4,8 @@ import shlex
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,10 +27,12 @@ from ratecard.cli.options import (
 from ratecard.cli.screen import align, heading_style, width
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
+from ratecard.methods.method import MOST_COUNTED
 from ratecard.price_book import PriceBook
-from ratecard.requests.body import Body, read_body, read_usage
+from ratecard.requests.body import INVALID, Body, read_body, read_usage
 from ratecard.requests.dialects import DIALECTS
-from ratecard.requests.text_body import body_of_text
+from ratecard.requests.fields import NumberField, field_problems
+from ratecard.requests.text_body import body_of_text, number_of_text
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.requests.video_request import Like, VideoRequest
 from ratecard.simulation.report.figures import Figures
@@ -91,6 +95,36 @@ _LIKE_JSON = {
     "calls": 'a list, like [{"method": "eth_call"}]; or --method eth_call',
 }
 _RATE = _Command(lambda prices, usage, _: prices.rate(usage), usage_of_row, _LIKE_USAGE | _LIKE_JSON, "rated")
+
+
+_SOURCE = {f"source_{name}": name for name in ("seconds", "width", "height", "fps")}
+_FACTS = dict.fromkeys(_SOURCE, NumberField(Decimal(0), Decimal(MOST_COUNTED)))
+
+
+def _quote_row(prices: PriceBook, body: Mapping[str, Any], _: SourceVideo | None) -> Quote:
+    """Quote a row of a batch, in which columns like `source_seconds` say what is known of its source video.
+
+    Those that do not change the price stay among the fields without effect.
+    """
+    given = {name: number_of_text(body[name]) for name in _SOURCE if body.get(name) is not None}
+    if not given:
+        return prices.quote_video(body)
+    facts: dict[str, Any] = {}
+    problems = field_problems(given, _FACTS, facts)
+    for name, value in facts.items():
+        try:
+            SourceVideo(**{_SOURCE[name]: str(value)})
+        except ValueError as error:
+            problems.append(((name,), str(error)))
+    if problems:
+        raise QuoteError(INVALID, problems)
+    quoted = prices.quote_video(body, source=SourceVideo(**{_SOURCE[name]: value for name, value in facts.items()}))
+    try:
+        without: Decimal | None = prices.quote_video(body).exact
+    except QuoteError:
+        without = None
+    ignored = tuple(name for name in quoted.ignored if name not in _SOURCE)
+    return quoted if quoted.exact == without else replace(quoted, ignored=ignored)
 
 
 def source_video(given: str) -> SourceVideo:
@@ -156,7 +190,8 @@ def quote(
     ratecard quote --batch bodies.jsonl > answers.jsonl
 
     --json prints what the API answers. --batch answers every row with one line of JSON, bad rows in their place, and
-    exits with 1 if there were any. The first line of a CSV names the fields. Models of other types: ratecard rate.
+    exits with 1 if there were any. The first line of a CSV names the fields; source_seconds, source_width,
+    source_height and source_fps of a row are its --source. Models of other types: ratecard rate.
     """
     if batch is not None and (source is not None or probing):
         raise click.UsageError("--source and --probe are for the video of one request; a batch has many")
@@ -238,9 +273,8 @@ def _answer(
         # Loaded only here, because its progress bar takes longer to load than a quote takes.
         from ratecard.cli.batch import answer_batch
 
-        bad = answer_batch(
-            lambda row: command.price(prices, command.of_json(row), None), command.of_text, command.done, batch
-        )
+        price = _quote_row if command is _QUOTE else command.price
+        bad = answer_batch(lambda row: price(prices, command.of_json(row), None), command.of_text, command.done, batch)
         raise SystemExit(1 if bad else 0)
     sent = None if body is None else _read(body)
     fields: Mapping[str, Any] = {}
