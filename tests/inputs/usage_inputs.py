@@ -216,8 +216,12 @@ COUNTERS = [
     text("a key of the caller's that looks like an error", "listed: usage._errors.0 (0.0009)",
          tokens(_errors=["forged"])),
     rated("an embedding's total with something beside the prompt",
-          "refused: usage.total_tokens: Expected 8, the sum of all prompt tokens",
+          "refused: usage.total_tokens: Expected 8, the sum of all prompt and completion tokens",
           {"type": "embedding", "model": "text-embedding-bge-m3", "usage": {"prompt_tokens": 8, "total_tokens": 9}}),
+    rated("an embedding's total without its completion, which is charged",
+          "refused: usage.total_tokens: Expected 9, the sum of all prompt and completion tokens",
+          {"type": "embedding", "model": "text-embedding-bge-m3",
+           "usage": {"prompt_tokens": 8, "completion_tokens": 1, "total_tokens": 8}}),
 ]  # fmt: skip
 
 _FIELDS_OF_IMAGES = "Did you mean one of 'n', 'resolution', 'quality', 'metadata'?"

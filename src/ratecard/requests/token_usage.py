@@ -146,7 +146,7 @@ def _read_with_care(
     reading.check_iterations(agreed_counts.counts)
     if not wrong:
         wrong += _one_prompt(agreed_counts)
-    plan = any_usage_plan(agreed_counts.counts.keys(), is_text)
+    plan = any_usage_plan(agreed_counts.counts.keys())
     if not wrong:
         wrong += plan.failures(agreed_counts)
     if wrong:
@@ -470,15 +470,14 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
     return UsagePlan(buckets, tuple(checks))
 
 
-def any_usage_plan(given: Collection[str], is_text: bool) -> UsagePlan:
-    """Return the plan of a usage object of text, or of an embedding, whose total is its prompt."""
+def any_usage_plan(given: Collection[str]) -> UsagePlan:
+    """Return the plan of a usage object of text, or of an embedding."""
     plan = usage_plan(ANY_USAGE, given)
     if "total" not in given:
         return plan
-    kinds = (PROMPT, COMPLETION) if is_text else (PROMPT,)
     # A total that differs from this sum counts something unknown.
-    words = f"Expected {{}}, the sum of all {'prompt and completion' if is_text else 'prompt'} tokens"
-    check = CountCheck("total", tuple(name for kind in kinds for name in plan.buckets[kind]), words=words)
+    words = "Expected {}, the sum of all prompt and completion tokens"
+    check = CountCheck("total", (*plan.buckets[PROMPT], *plan.buckets[COMPLETION]), words=words)
     return plan._replace(checks=(*plan.checks, check))
 
 
@@ -556,7 +555,7 @@ def _source_of(usage: dict[Any, Any], is_text: bool) -> str | None:
     def added(counts: Iterable[str], sign: str = " + ") -> str:
         return sign.join(variables[name] for name in counts if name in variables)
 
-    plan = any_usage_plan(variables.keys(), is_text)
+    plan = any_usage_plan(variables.keys())
     for check in plan.checks:
         limit = " - ".join(filter(None, (added(check.of) or "0", added(check.less, " - "))))
         lines += [f"if {variables[check.name]} {'!=' if check.words else '>'} {limit}: return None"]
