@@ -21,6 +21,7 @@ from ratecard import TableError
 from ratecard.base.errors import SimulationError
 from ratecard.review.promote import promotion
 from ratecard.review.sides import Side
+from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
 from ratecard.simulation.result import Simulation
@@ -171,6 +172,18 @@ def test_a_candidate_may_change_the_list_or_contracts(offer: str, tmp_path: Path
         with simulate(table(ROWS), NOW, by=by, contracts=True) as alone, alone.trying(Side("offer", other)) as tried:
             assert tried.groups == both.groups
             assert tried.discounts() == both.discounts()
+
+
+def test_a_target_counts_the_contracts_of_a_candidate_at_every_factor(tmp_path: Path) -> None:
+    file = candidate(tmp_path, OFFERS["a contract and the list"].replace(", until: 2026-10-15", ""))
+    offer = Side("offer", SHOP.with_candidate(file))
+    with simulate(table(ROWS), NOW, offer, by=["account"], contracts=True) as found:
+        alone = tmp_path / "alone.yaml"
+        alone.write_text(HEAD + "contracts:" + OFFERS["a contract and the list"].partition("contracts:")[2])
+        assert row_by_row(SHOP.with_candidate(alone), ROWS)[0][()] < found.total.amounts[0]
+        reached = smallest_factor(found, file, read_target("0%"))
+        assert reached.factor > 1
+        assert reached.below is not None and reached.below < reached.wanted <= reached.revenue
 
 
 def test_a_candidate_that_is_tried_later_may_be_for_an_account_that_had_no_contract(tmp_path: Path) -> None:

@@ -205,7 +205,8 @@ def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
         if factor != 1 or not isinstance(change, Scale) or change.round is not None
     )
     try:
-        card = current.card._overlaid(file._replace(changes=changes), idle=True) if changes else current.card
+        changed = changes or file.candidate.contracts
+        card = current.card._overlaid(file._replace(changes=changes), idle=True) if changed else current.card
     except TableError as error:
         raise SimulationError(f"factor {factor}: {error}") from None
     first = utc(file.candidate.effective)
