@@ -7,9 +7,10 @@ import pytest
 from small_usage import KLING
 
 import ratecard
+from contract_tables import card_of, contract
 from ratecard import TableError
-from ratecard.whatif.candidate_file import candidates_in, opened
-from ratecard.whatif.draft import Factor, Kept, NewRate, from_json, to_json
+from ratecard.whatif.candidate_file import candidates_in, opened, save
+from ratecard.whatif.draft import DraftError, Factor, Kept, NewRate, from_json, to_json
 from readme_blocks import CANDIDATES, ROOT
 
 HEAD = """candidate: mine
@@ -101,6 +102,35 @@ def test_a_fault_of_a_change_that_is_kept_is_told_at_it(tmp_path: Path, card: ra
     draft = opened(path, card)
     with pytest.raises(ratecard.RateCardError, match="no model 'no-such-model'"):
         draft.card(card)
+
+
+def test_contracts_are_kept_and_their_faults_told_at_them(tmp_path: Path) -> None:
+    base = card_of(contract("- {for: {type: text}, percent: -20%}", "plain", "a", "2026-10-01"))
+    head, _, _ = HEAD.partition("until")
+    offers = [
+        f"- contract: {name}\n  accounts: [{name}]\n  from: {begins}\n  source: an offer\n"
+        "  overrides:\n  - {for: {type: text}, factor: 0.5}\n"
+        for name, begins in (("b", "2027-03-01"), ("c", "2027-04-01"), ("a", "2027-03-01"), ("d", "2027-02-01"))
+    ]
+    path, again = tmp_path / "mine.yaml", tmp_path / "again.yaml"
+    for changes in ("", "changes:\n- retire: clip\n- scale: {model: flat}\n  factor: 2\n"):
+        head_of_file = f"{head}proposed_by: me\nwhy: costs rose\n{changes}"
+        path.write_text(f"{head_of_file}contracts:\n{offers[0]}{offers[1]}", encoding="utf-8")
+        draft = opened(path, base)
+        assert not draft.empty
+        assert from_json(to_json(draft)) == draft
+        save(draft, base, again, replace=True)
+        for card in (draft.card(base), base.with_candidate(again)):
+            assert [*card.contracts] == ["plain", "b", "c"]
+            assert card.tables.digest_with_contracts == base.with_candidate(path).tables.digest_with_contracts
+        path.write_text(f"{head_of_file}contracts:\n{''.join(offers)}", encoding="utf-8")
+        with pytest.raises(DraftError) as raised:
+            opened(path, base).card(base)
+        before = len(draft.changes) - 2
+        assert raised.value.head == {}
+        assert [*raised.value.changes] == [before + 2, before + 3]
+        assert "account 'a' has contract 'plain' (contracts/c0.yaml:1)" in raised.value.changes[before + 2]
+        assert "is before 2027-03-01, from which the candidate holds" in raised.value.changes[before + 3]
 
 
 def test_a_file_that_is_not_a_candidate_is_refused(tmp_path: Path, card: ratecard.RateCard) -> None:

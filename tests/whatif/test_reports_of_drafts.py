@@ -7,7 +7,9 @@ import pytest
 from small_usage import DAY, KLING, write_usage
 
 import ratecard
+from contract_tables import card_of, contract, write
 from ratecard.base.errors import SimulationError
+from ratecard.card import load_rate_card
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.draft import Draft, DraftError, Factor, Head, to_json
@@ -30,7 +32,7 @@ def test_a_report_is_that_of_simulate_and_has_the_name_of_the_candidate(
     tmp_path: Path, card: ratecard.RateCard
 ) -> None:
     usage, draft = write_usage(tmp_path / "usage.csv"), Draft(DAY, (ROUNDED,), HEAD)
-    content, said = made(usage, draft, card.digest)
+    content, said = made(usage, draft, card.tables.digest_with_contracts)
     page = content.decode()
     file = tmp_path / "spring.yaml"
     file.write_text(draft.text(), encoding="utf-8")
@@ -46,7 +48,9 @@ def test_a_report_is_that_of_simulate_and_has_the_name_of_the_candidate(
 
 
 def test_a_workbook_is_one(tmp_path: Path, card: ratecard.RateCard) -> None:
-    content, _ = made(write_usage(tmp_path / "usage.csv"), Draft(DAY, (ROUNDED,)), card.digest, ".xlsx")
+    content, _ = made(
+        write_usage(tmp_path / "usage.csv"), Draft(DAY, (ROUNDED,)), card.tables.digest_with_contracts, ".xlsx"
+    )
     assert content.startswith(b"PK")
 
 
@@ -55,13 +59,33 @@ def test_what_cannot_be_made_says_why(tmp_path: Path, card: ratecard.RateCard) -
     with pytest.raises(SimulationError, match="The tables have changed since the page was opened"):
         made(usage, Draft(DAY, (ROUNDED,)), "0" * 16)
     with pytest.raises(SimulationError, match="changes nothing: every rate x 1 is the same"):
-        made(usage, Draft(DAY, (Factor("model", (KLING,), "1"),)), card.digest)
+        made(usage, Draft(DAY, (Factor("model", (KLING,), "1"),)), card.tables.digest_with_contracts)
     with pytest.raises(SimulationError, match=r"usage\.csv"):
-        made(tmp_path / "none" / "usage.csv", Draft(DAY, (ROUNDED,)), card.digest)
+        made(tmp_path / "none" / "usage.csv", Draft(DAY, (ROUNDED,)), card.tables.digest_with_contracts)
 
 
 def test_what_is_wrong_in_a_draft_is_the_error_of_its_change(card: ratecard.RateCard) -> None:
     wrong = Draft(DAY, (Factor("model", ("no-such-model",), "2"),))
-    task = {"tables": None, "digest": card.digest, "draft": to_json(wrong), "label": "x", "cost": None}
+    task = {
+        "tables": None,
+        "digest": card.tables.digest_with_contracts,
+        "draft": to_json(wrong),
+        "label": "x",
+        "cost": None,
+    }
     with pytest.raises(DraftError, match="no model 'no-such-model'"):
+        make(task)
+
+
+def test_a_report_is_refused_once_a_contract_has_changed(tmp_path: Path) -> None:
+    texts = (("20%", "a"), ("30%", "a"), ("20%", "a, b"))
+    terms = [contract(f"- {{for: {{type: text}}, percent: -{words}}}", "plain", accounts) for words, accounts in texts]
+    digests = {card_of(text).tables.digest_with_contracts for text in terms}
+    assert len(digests) == len(texts)
+    tables = write(tmp_path / "tables", terms[0])
+    opened = card_of(terms[1])
+    assert load_rate_card(tables).digest == opened.digest
+    draft = to_json(Draft(DAY, (Factor("model", ("flat",), "2"),)))
+    task = {"tables": tables, "digest": opened.tables.digest_with_contracts, "draft": draft, "label": "x", "cost": None}
+    with pytest.raises(SimulationError, match="The tables have changed since the page was opened"):
         make(task)

@@ -183,6 +183,12 @@ class Tables:
             shared += (Names(patterns=True),)
         return digest((*(words for _, words in self._meanings.values()), *map(meaning, shared)))
 
+    @property
+    def digest_with_contracts(self) -> str:
+        """Return the digest of their meaning and of that of all contracts, with the accounts that they are for."""
+        contracts = self.contracts.values()
+        return digest([self.digest, *(f"{sorted(contract.accounts)} {meaning(contract)}" for contract in contracts)])
+
     @cached_property
     def _meanings(self) -> Mapping[str, tuple[AnyModel, str]]:
         """Return each model with its meaning; that of a model is reused if a candidate does not change it."""

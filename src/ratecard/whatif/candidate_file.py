@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ratecard.base.errors import RateCardError, TableError
 from ratecard.base.files import replace_files
+from ratecard.base.messages import Path as Place
 from ratecard.candidates.file import CandidateFile, load_candidate
 from ratecard.card import RateCard
 from ratecard.load.positions import Positions
@@ -14,7 +15,7 @@ from ratecard.review.insertion import model_lines
 from ratecard.tables.candidate import Change as Told
 from ratecard.tables.candidate import Scale, SetRate
 from ratecard.whatif.choices import Choices
-from ratecard.whatif.draft import Draft, DraftChange, Factor, Head, Kept, NewRate
+from ratecard.whatif.draft import Draft, DraftChange, Factor, Head, Kept, KeptContract, NewRate
 
 # Default folder of saved candidates.
 CANDIDATES_FOLDER = "candidates"
@@ -44,7 +45,7 @@ def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> 
         saved_card = base.with_candidate(path)
     except TableError as error:
         raise SaveError("; ".join(fault.message for fault in error.faults)) from None
-    if saved_card.digest != card.digest:
+    if saved_card.tables.digest_with_contracts != card.tables.digest_with_contracts:
         raise SaveError(f"{path} does not mean what was tried; it has changed while it was written")
 
 
@@ -83,9 +84,12 @@ def opened(path: Path, base: RateCard) -> Draft:
     """Read a candidate file as a draft. Raises `TableError` for a file that is not a valid candidate."""
     file = load_candidate(path)
     head = file.candidate
-    changes = tuple(_change(index, change, file, base) for index, change in file.changes)
+    changes = [_change(index, change, file, base) for index, change in file.changes]
+    changes += [KeptContract(_lines(file, ("contracts", index))) for index in range(len(head.contracts))]
     until, announced = (str(day) if day else "" for day in (head.until, head.announced))
-    return Draft(str(head.effective), changes, Head(head.candidate, head.proposed_by, head.why), until, announced)
+    return Draft(
+        str(head.effective), tuple(changes), Head(head.candidate, head.proposed_by, head.why), until, announced
+    )
 
 
 def _change(index: int, change: Told, file: CandidateFile, base: RateCard) -> DraftChange:
@@ -101,5 +105,8 @@ def _change(index: int, change: Told, file: CandidateFile, base: RateCard) -> Dr
         for choice in Choices(base, file.candidate.effective).rates(change.set[0]):
             if selection == (choice.word, choice.charge, {name: set(values) for name, values in choice.where}):
                 return NewRate(change.set[0], choice.charge, choice.where, written[change.word], choice.word)
-    positions = Positions(file.text.name, file.content)
-    return Kept(model_lines(positions, ("changes", index), _DASH, _KEYS, "\n"))
+    return Kept(_lines(file, ("changes", index)))
+
+
+def _lines(file: CandidateFile, path: Place) -> str:
+    return model_lines(Positions(file.text.name, file.content), path, _DASH, _KEYS, "\n")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -25,6 +25,8 @@ _NUMBER = re.compile(rf"[+-]?\d{{1,15}}(\.\d{{1,{MOST_PLACES}}})?", re.ASCII)
 # Characters that programs put in place of a hyphen and of a blank.
 _SIGNS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{NARROW NO-BREAK SPACE}": " "})
 
+# The name of a draft in the places of its faults.
+_NAME = "draft"
 # The label of a draft that is not a candidate yet.
 YOURS = "your changes"
 
@@ -147,6 +149,12 @@ class Kept(NamedTuple):
         return self.lines
 
 
+class KeptContract(Kept):
+    """A contract of an opened file, kept like a change without controls."""
+
+    __slots__ = ()
+
+
 DraftChange = Factor | NewRate | Kept
 
 
@@ -181,7 +189,7 @@ def scalar(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else literal(text)
 
 
-_KINDS: Mapping[str, type[DraftChange]] = {"factor": Factor, "rate": NewRate, "kept": Kept}
+_KINDS: Mapping[str, type[DraftChange]] = {"factor": Factor, "rate": NewRate, "kept": Kept, "contract": KeptContract}
 
 
 class Head(NamedTuple):
@@ -229,19 +237,28 @@ class Draft(NamedTuple):
           - scale: {family: kling-o3}
             factor: 1.05
         """
+        return "".join(part for part, _ in self._parts())
+
+    def _parts(self) -> Iterator[tuple[str, int | None]]:
+        """Yield the parts of the file, each with the number of the change that it is of; the head is of none."""
         name, proposed_by, why = map(scalar, self.head)
         lines = [f"candidate: {name}", f"effective: {scalar(self.effective)}"]
         dates = {"until": self.until, "announced": self.announced}
         lines += [f"{key}: {scalar(day)}" for key, day in dates.items() if day]
-        lines += [f"proposed_by: {proposed_by}", f"why: {why}", "changes:"]
-        return "".join(f"{line}\n" for line in lines) + "".join(
-            change.entry() for change in self.changes if change.finished
-        )
+        lines += [f"proposed_by: {proposed_by}", f"why: {why}"]
+        yield "".join(f"{line}\n" for line in lines), None
+        numbered = [(number, change) for number, change in enumerate(self.changes) if change.finished]
+        contracts = [pair for pair in numbered if isinstance(pair[1], KeptContract)]
+        changes = [pair for pair in numbered if pair not in contracts]
+        for key, entries in (("changes", changes), ("contracts", contracts)):
+            if entries or (key == "changes" and not contracts):
+                yield f"{key}:\n", None
+                yield from ((change.entry(), number) for number, change in entries)
 
     def file(self) -> CandidateFile:
         """Return the candidate, as if read from a file. Raises `DraftError`."""
         try:
-            return candidate_from("draft", self.text().encode())
+            return candidate_from(_NAME, self.text().encode())
         except TableError as error:
             raise self._refused(error) from None
 
@@ -276,15 +293,17 @@ class Draft(NamedTuple):
         return by_name
 
     def _refused(self, error: TableError) -> DraftError:
-        numbers = [number for number, change in enumerate(self.changes) if change.finished]
+        numbers = [number for part, number in self._parts() for _ in part.splitlines()]
         changes: dict[int, list[str]] = {}
         head: dict[str, str] = {}
         for fault in error.faults:
-            first, *rest = fault.path or ("",)
-            if first == "changes" and rest and isinstance(rest[0], int):
-                changes.setdefault(numbers[rest[0]], []).append(fault.message)
+            # A fault in another file is one of a contract of the tables beside those of the draft, which come last.
+            own = fault.file == _NAME
+            number = numbers[min(fault.line, len(numbers)) - 1] if own else numbers[-1]
+            if number is None:
+                head.setdefault(str((fault.path or ("",))[0]), fault.message)
             else:
-                head.setdefault(str(first), fault.message)
+                changes.setdefault(number, []).append(fault.message if own else str(fault))
         unread = {
             number: change.wrong
             for number, change in enumerate(self.changes)

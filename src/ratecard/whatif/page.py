@@ -15,7 +15,19 @@ from ratecard.pages import page_text
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.choices import Choices
 from ratecard.whatif.controls import START, AnswerControl, Control, FactorControl, KeptControl, RateControl
-from ratecard.whatif.draft import YOURS, Draft, DraftChange, DraftError, Factor, Head, Kept, NewRate, from_json, to_json
+from ratecard.whatif.draft import (
+    YOURS,
+    Draft,
+    DraftChange,
+    DraftError,
+    Factor,
+    Head,
+    Kept,
+    KeptContract,
+    NewRate,
+    from_json,
+    to_json,
+)
 from ratecard.whatif.draft_pricer import Answer, DraftPricer
 from ratecard.whatif.report_process import RecordedUsage, report_of
 from ratecard.whatif.save_dialog import Opener, Saving
@@ -147,6 +159,7 @@ _CONTROLS: Mapping[type, Callable[..., Control]] = {
     Factor: FactorControl,
     NewRate: RateControl,
     Kept: KeptControl,
+    KeptContract: KeptControl,
 }
 _REPORTS = {"Report": "report.html", "Workbook": "report.xlsx"}
 _WRONG = "These figures are older: correct what is marked first."
@@ -317,7 +330,8 @@ class WhatIfPage:
         try:
             tell = partial(self._tell, name)
             tell("begins", None)
-            content = await report_of(self.recorded, draft, self._label(draft), card.digest, Path(name).suffix, tell)
+            digest = card.tables.digest_with_contracts
+            content = await report_of(self.recorded, draft, self._label(draft), digest, Path(name).suffix, tell)
         except RateCardError as error:
             self.failed.set_text(f"{name}: {error}")
         else:

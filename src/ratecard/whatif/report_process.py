@@ -48,8 +48,8 @@ class RecordedUsage(NamedTuple):
 async def report_of(usage: RecordedUsage, draft: Draft, label: str, digest: str, ending: str, tell: Tell) -> bytes:
     """Make the report of a draft as a file of `ratecard simulate --out`, like `.xlsx`.
 
-    Parameters: `label` names its prices in the report, `digest` is that of the current tables, and `tell` is called for
-    each step. Raises `SimulationError` with the reason if it cannot be made.
+    Parameters: `label` names its prices in the report, `digest` is that of the current tables with contracts, and
+    `tell` is called for each step. Raises `SimulationError` with the reason if it cannot be made.
     """
     with TemporaryDirectory(prefix="ratecard-") as folder:
         out = Path(folder) / f"report{ending}"
@@ -118,7 +118,7 @@ def make(task: Mapping[str, Any]) -> None:
     """Make the report that a task describes. Raises `RateCardError`."""
     tables = Path(task["tables"]) if task["tables"] else None
     card, draft = load_rate_card(tables), from_json(task["draft"])
-    if card.digest != task["digest"]:
+    if card.tables.digest_with_contracts != task["digest"]:
         raise SimulationError(_CHANGED)
     day = date.fromisoformat(draft.effective)
     current = Side(day.isoformat(), card, utc(day))
