@@ -304,6 +304,25 @@ def test_every_format_has_list_discount_and_net(tmp_path: Path) -> None:
     assert words in page
 
 
+def test_a_report_by_contract_bears_the_digest_of_its_contracts(tmp_path: Path) -> None:
+    def digests(percent: str, *, contracts: bool = True) -> tuple[str, str | None]:
+        card = card_of(contract(f"- {{for: {{type: text}}, percent: {percent}}}", accounts="a"))
+        paths = [tmp_path / f"{percent}-{contracts}.{ending}" for ending in ("json", "xlsx")]
+        with simulate(table(ROWS), Side("now", card), by=["account"], contracts=contracts) as simulation:
+            simulation.write(*paths)
+        (side,) = json.loads(paths[0].read_text())["sides"]
+        about = dict(openpyxl.load_workbook(paths[1])["About"].values)["Prices: Current"]
+        of_contracts = side.get("digest_with_contracts")
+        assert about == f"now, tables {side['digest']}" + (f", with contracts {of_contracts}" if contracts else "")
+        return side["digest"], of_contracts
+
+    (of_list, less), (same_list, least) = digests("-20%"), digests("-30%")
+    assert of_list == same_list
+    assert less and less != least
+    assert digests("-20%") == (of_list, less)
+    assert digests("-20%", contracts=False) == (of_list, None)
+
+
 @pytest.mark.parametrize("key", ["account", "customer"])
 def test_a_report_by_contract_says_which_key_splits_it(key: str) -> None:
     words = f"Amounts are by contract: list, discount and net of each account need --by {key}."

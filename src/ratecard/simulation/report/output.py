@@ -49,6 +49,7 @@ def _head(report: Report) -> dict[str, Any]:
         "currency": report.figures.currency,
         "sides": [
             {"name": name, "label": side.label, "at": side.at, "digest": side.card.digest}
+            | ({"digest_with_contracts": side.card.tables.digest_with_contracts} if simulation.by_account else {})
             for name, side in zip(report.names, simulation.sides, strict=True)
         ],
         "rows": simulation.rows,

@@ -309,10 +309,9 @@ def about_table(report: Report) -> Table:
     """List the command, the prices, the usage and the versions of programs."""
     simulation, count = report.simulation, report.figures.count
     rows = [("Command", report.question.command)] if report.question.command else []
-    rows += [
-        (f"Prices: {name}", f"{side.label}, tables {side.card.digest}")
-        for name, side in zip(report.names, simulation.sides, strict=True)
-    ]
+    for name, side in zip(report.names, simulation.sides, strict=True):
+        contracts = f", with contracts {side.card.tables.digest_with_contracts}" if simulation.by_account else ""
+        rows.append((f"Prices: {name}", f"{side.label}, tables {side.card.digest}{contracts}"))
     if (costs := simulation.costs) is not None:
         rows.append(("Costs", costs.about))
     if (pace := report.pace) is not None:
