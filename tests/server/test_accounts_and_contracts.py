@@ -440,3 +440,7 @@ def test_the_end_of_a_contract_is_announced_with_the_prices_that_follow(serve: C
     listed = [each["pricing"] for each in answer.json()["upcoming"]]
     rates = [(each["effective"], each["charges"][0]["rates"][0]["rate"]) for each in listed]
     assert rates == [("2027-01-01", "2"), ("2027-06-01", "7")]
+    changes = {"key-of-a": "2027-06-01", "key-of-nobody": "2027-01-01"}
+    for key, day in changes.items():
+        answer = client.get("/api/v1/models/flat", headers={"authorization": f"Bearer {key}"})
+        assert answer.headers["x-service-model-price-change-date"] == day, "no price of the account changes before"

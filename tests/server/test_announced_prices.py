@@ -40,20 +40,21 @@ def with_versions(card: ratecard.RateCard, name: str, *changes: dict[str, Any]) 
     return ratecard.RateCard(replace(card.tables, models={**card.tables.models, name: changed}))
 
 
+def charges(card: ratecard.RateCard, rate: str) -> Any:
+    """The charges of the model, at another rate of one resolution."""
+    seconds, *others = card.tables.models[MODEL].versions[0].charges
+    rates = [
+        each.model_copy(update={"rate": Decimal(rate)}) if each.attributes["resolution"] == ("720p",) else each
+        for each in seconds.rates
+    ]
+    return (seconds.model_copy(update={"rates": tuple(rates)}), *others)
+
+
 @pytest.fixture(scope="module")
 def announced(card: ratecard.RateCard) -> ratecard.RateCard:
     """Grok costs 0.25 from 2027-01-01, which is announced on 2026-12-01, and more later, which is not announced."""
-    seconds, *others = card.tables.models[MODEL].versions[0].charges
-
-    def charges(rate: str) -> Any:
-        rates = [
-            each.model_copy(update={"rate": Decimal(rate)}) if each.attributes["resolution"] == ("720p",) else each
-            for each in seconds.rates
-        ]
-        return (seconds.model_copy(update={"rates": tuple(rates)}), *others)
-
-    first = {"effective": date(2027, 1, 1), "announced": date(2026, 12, 1), "charges": charges("0.25")}
-    return with_versions(card, MODEL, first, {"effective": date(2027, 2, 1), "charges": charges("0.35")})
+    first = {"effective": date(2027, 1, 1), "announced": date(2026, 12, 1), "charges": charges(card, "0.25")}
+    return with_versions(card, MODEL, first, {"effective": date(2027, 2, 1), "charges": charges(card, "0.35")})
 
 
 def rate_of(listed: Any) -> str:
@@ -95,11 +96,19 @@ def test_a_price_is_announced_from_the_first_instant_of_its_day(announced: ratec
 def test_the_next_of_several_announced_prices_is_first(card: ratecard.RateCard) -> None:
     told = date(2026, 12, 1)
     days = [date(2027, 1, 1), date(2027, 2, 1), date(2027, 3, 1)]
-    later = with_versions(card, MODEL, *({"effective": day, "announced": told} for day in days))
+    rates = ("0.161", "0.25", "0.35")
+    later = with_versions(
+        card,
+        MODEL,
+        *(
+            {"effective": day, "announced": told, "charges": charges(card, rate)}
+            for day, rate in zip(days, rates, strict=True)
+        ),
+    )
     with client_on(later, 2026, 12, 31) as client:
         listed = client.get(f"/api/v1/models/{MODEL}")
     assert [each["pricing"]["effective"] for each in listed.json()["upcoming"]] == [day.isoformat() for day in days]
-    assert listed.headers[CHANGE] == "2027-01-01"
+    assert listed.headers[CHANGE] == "2027-02-01", "the first version changes no price"
 
 
 def test_the_price_of_a_day_is_shown_as_far_as_it_is_announced(announced: ratecard.RateCard) -> None:
