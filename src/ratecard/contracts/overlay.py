@@ -20,7 +20,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.instants import utc
 from ratecard.base.money import multiply, plain, text
 from ratecard.line_items.conditions import RateResolver
-from ratecard.tables.card import AnyModel, ModelsOnDemand, Tables, digest, meaning
+from ratecard.tables.card import AnyModel, ModelsOnDemand, Tables, digest, meaning, same_prices
 from ratecard.tables.contract import Contract, Override
 from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion
 from ratecard.tables.meters import Meters
@@ -203,16 +203,10 @@ def _from(at: datetime, versions: Sequence[Version], before: Sequence[Version], 
         or any(version.begins == at for version in versions)
     ):
         return
-    if _prices(in_effect) != _prices(replaced):
+    if not same_prices(in_effect, replaced):
         # The account knew these terms when its contract was signed, so the change was announced with the prices.
         announced = in_effect.announced or in_effect.begins.date()
         yield in_effect.model_copy(update={"effective": at.date(), "announced": announced})
-
-
-def _prices(version: Version) -> tuple[object, ...]:
-    rates = (charge.unit_rate(rate) for charge in version.charges for rate in charge.rates)
-    attributes = (rate.attributes for charge in version.charges for rate in charge.rates)
-    return (getattr(version, "minimum", None), *rates, *attributes)
 
 
 class VersionSpan(NamedTuple):

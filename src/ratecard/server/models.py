@@ -25,7 +25,7 @@ from ratecard.server.answers import (
     ListedRate,
     ListedVersion,
 )
-from ratecard.tables.card import Tables, meaning
+from ratecard.tables.card import Tables, same_prices
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
 from ratecard.tables.models import PricedModel, listed_rates
@@ -60,9 +60,10 @@ def price_change(model: Model[Any], now: date) -> dict[str, str]:
     >>> price_change(load_rate_card().tables.models["ovi-image-to-video"], date(2026, 10, 1))
     {}
     """
-    prices = next((_prices(version) for version in model.versions if version.begins <= utc(now)), "")
+    in_effect = model.version_at(now)
     for version in _announced(model, now):
-        if _prices(version) == prices:  # as for an account whose contract fixes what the list changes
+        # The prices of an account stay the same where its contract fixes what the list changes.
+        if in_effect is not None and same_prices(version, in_effect):
             continue
         when = version.effective if isinstance(version.effective, datetime) else f"{version.effective}, 00:00 UTC"
         return {
@@ -70,15 +71,6 @@ def price_change(model: Model[Any], now: date) -> dict[str, str]:
             "x-service-model-price-change-date": version.effective.isoformat(),
         }
     return {}
-
-
-def _prices(version: Version) -> str:
-    """Return the meaning of a version whenever it begins, and whatever the list says beside a contract."""
-    charges = [
-        charge.model_copy(update={"rates": tuple(rate.model_copy(update={"listed": None}) for rate in charge.rates)})
-        for charge in version.charges
-    ]
-    return meaning(version.model_copy(update={"charges": (*charges,), "effective": date.min}))
 
 
 def _is_known(version: Version, now: date) -> bool:

@@ -21,8 +21,10 @@ from ratecard.base.money import plain, text
 from ratecard.tables.limits import Limits
 from ratecard.tables.metered import MeteredModel, TextModel
 from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import Frozen, Id, Size
 from ratecard.tables.units import Unit, Vocabulary
+from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel
 
 if TYPE_CHECKING:
@@ -48,6 +50,23 @@ _ORDER = json.JSONEncoder(sort_keys=True)
 def meaning(part: BaseModel) -> str:
     """Return the meaning of a part of the tables as text: equal for two parts that give equal answers."""
     return _MEANING.encode(_meaning(part))
+
+
+def same_prices(one: Version, other: Version) -> bool:
+    """Return True if two versions give equal answers, whenever they begin and whatever the list says beside a contract.
+
+    A rate with its markup is the same price as one that has it within.
+    """
+    first, second = (
+        meaning(version.model_copy(update={"effective": date.min, "charges": (*map(_priced, version.charges),)}))
+        for version in (one, other)
+    )
+    return first == second
+
+
+def _priced(charge: Charge) -> Charge:
+    rates = (rate.model_copy(update={"rate": charge.unit_rate(rate), "listed": None}) for rate in charge.rates)
+    return charge.model_copy(update={"rates": (*rates,), "markup": Decimal(1)})
 
 
 def digest(meanings: Iterable[str]) -> str:
