@@ -97,7 +97,8 @@ _LIKE_JSON = {
 _RATE = _Command(lambda prices, usage, _: prices.rate(usage), usage_of_row, _LIKE_USAGE | _LIKE_JSON, "rated")
 
 
-_SOURCE = {f"source_{name}": name for name in ("seconds", "width", "height", "fps")}
+_SOURCE_FACTS = ("seconds", "width", "height", "fps")
+_SOURCE = {f"source_{name}": name for name in _SOURCE_FACTS}
 _FACTS = dict.fromkeys(_SOURCE, NumberField(Decimal(0), Decimal(MOST_COUNTED)))
 
 
@@ -129,11 +130,10 @@ def _quote_row(prices: PriceBook, body: Mapping[str, Any], _: SourceVideo | None
 
 def source_video(given: str) -> SourceVideo:
     """Read `seconds=10,width=854,height=480,fps=30`, or a part of it."""
-    names = ("seconds", "width", "height", "fps")
     parts = [part.partition("=") for part in given.replace(" ", "").split(",")]
     try:
-        if len({name for name, _, _ in parts}) < len(parts) or any(name not in names for name, _, _ in parts):
-            raise ValueError(f"each of {', '.join(names)} at most once, and nothing else")
+        if len({name for name, _, _ in parts}) < len(parts) or any(name not in _SOURCE_FACTS for name, _, _ in parts):
+            raise ValueError(f"each of {', '.join(_SOURCE_FACTS)} at most once, and nothing else")
         return SourceVideo(**{name: value for name, _, value in parts})
     except ValueError as error:
         raise click.BadParameter(f"'{given}' ({error}). Write seconds=10,width=854,height=480,fps=30") from None

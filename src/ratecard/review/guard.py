@@ -293,9 +293,9 @@ def _moved_names(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
                 continue
             if any(rules.begun(version.effective) for version in now.versions):
                 words = f"'{name}' meant {model.model}, which has had prices since {begun[-1].effective}, and now means"
-                words += f" {now.model}, which changes what had a price in the past. Leave the name where it was; if it"
-                hint = f"was wrong from the start, say `correction: reason` in the newest version of {now.model}"
-                yield fault_at(now.versions[0].place, now.model, f"{words} {hint}")
+                words += f" {now.model}, which changes what had a price in the past"
+                hint = "Leave the name where it was; if it was wrong from the start, say `correction: reason` in the"
+                yield fault_at(now.versions[0].place, now.model, f"{words}. {hint} newest version of {now.model}")
 
 
 def _named(name: str, tables: Tables) -> AnyModel | None:

@@ -247,13 +247,14 @@ class Draft(NamedTuple):
         lines += [f"{key}: {scalar(day)}" for key, day in dates.items() if day]
         lines += [f"proposed_by: {proposed_by}", f"why: {why}"]
         yield "".join(f"{line}\n" for line in lines), None
-        numbered = [(number, change) for number, change in enumerate(self.changes) if change.finished]
-        contracts = [pair for pair in numbered if isinstance(pair[1], KeptContract)]
-        changes = [pair for pair in numbered if pair not in contracts]
-        for key, entries in (("changes", changes), ("contracts", contracts)):
-            if entries or (key == "changes" and not contracts):
+        parts: dict[str, list[tuple[str, int]]] = {"changes": [], "contracts": []}
+        for number, change in enumerate(self.changes):
+            if change.finished:
+                parts["contracts" if isinstance(change, KeptContract) else "changes"].append((change.entry(), number))
+        for key, entries in parts.items():
+            if entries or (key == "changes" and not parts["contracts"]):
                 yield f"{key}:\n", None
-                yield from ((change.entry(), number) for number, change in entries)
+                yield from entries
 
     def file(self) -> CandidateFile:
         """Return the candidate, as if read from a file. Raises `DraftError`."""
