@@ -3,12 +3,14 @@
 import gzip
 import zlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from asking import BODY, QUOTE, asked, post
 from fastapi import Depends, FastAPI
+from prometheus_client.mmap_dict import MmapedDict, mmap_key
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 
@@ -209,3 +211,16 @@ def test_metrics_are_in_the_form_that_the_beginning_of_accept_asks_for(
     answer = client.get("/metrics", headers={"accept": accept.encode("latin-1")})
     assert (answer.status_code, answer.headers["content-type"].startswith(media_type)) == (200, True)
     assert b"ratecard_" in answer.content
+
+
+def test_metrics_leave_out_the_file_of_a_worker_that_begins_or_ends_just_now(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    tmp_path.joinpath("counter_1.db").touch()
+    tmp_path.joinpath("gauge_livemax_2.db").symlink_to("gone")
+    counter: Any = MmapedDict(str(tmp_path / "counter_3.db"))  # type: ignore[no-untyped-call]
+    counter.write_value(mmap_key("served", "served_total", [], [], "Answers."), 5, 0)
+    counter.close()
+    answer = client.get("/metrics")
+    assert (answer.status_code, answer.text.splitlines()[-1]) == (200, "served_total 5.0")

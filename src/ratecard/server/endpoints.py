@@ -3,19 +3,21 @@
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from inspect import iscoroutinefunction
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 from fastapi import APIRouter, Security
 from fastapi.params import Depends
-from prometheus_client import REGISTRY, CollectorRegistry
+from prometheus_client import REGISTRY, CollectorRegistry, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -194,9 +196,27 @@ def metrics_routes(routes: APIRouter, service: Service) -> None:
         registry: CollectorRegistry = REGISTRY
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             registry = CollectorRegistry()
-            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+            registry.register(_AllWorkers())
         encode, media_type = _encoder_for(request.headers.get("accept", ""))
         return Response(encode(registry), headers={"Content-Type": media_type})
+
+
+class _AllWorkers(Collector):
+    """The counters of all workers that share a folder."""
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the sums over the files of the workers."""
+        files = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob("*.db")
+        merged: Iterable[Metric] = MultiProcessCollector.merge([str(file) for file in files if _is_made(file)])  # type: ignore[no-untyped-call]
+        return merged
+
+
+def _is_made(file: Path) -> bool:
+    """Return False for a file that a worker makes just now, or that went with its worker: the collector fails on it."""
+    try:
+        return file.stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def _encoder_for(accept: str) -> tuple[Callable[[CollectorRegistry], bytes], str]:
