@@ -113,6 +113,77 @@ def test_a_price_that_the_next_version_writes_otherwise_is_not_said_to_be_gone()
     ]
 
 
+def changes(now: str, then: str, further: str = "") -> list[tuple[str, str, str]]:
+    """What each price of tokens is, and what it is from 2027 on, where that is said."""
+    versions = by_tokens(then, further, effective="2027-01-01"), by_tokens(now)
+    prices = card_of({"made-up.yaml": family(text_model("chat", *versions)).encode()})._unproved.at(date(2026, 1, 1))
+    return [(row[4], row[6], row[8] if row[9] else "") for row in rows(prices) if row[4] != "tokens output"]
+
+
+def test_a_tier_that_moves_has_the_prices_of_the_new_tiers() -> None:
+    now = "- {tokens: output, rate: 9}\n- {tokens: input, rate: 2}\n- {tokens: input, above: 200000, rate: 4}"
+    then = "- {tokens: output, rate: 9}\n- {tokens: input, rate: 3}\n- {tokens: input, from: 128000, rate: 5}"
+    assert changes(now, then) == [
+        ("tokens input", "2", "3"),
+        ("tokens input, above 200000", "4", "5"),
+        ("tokens input, from 128000", "2", "5"),
+    ]
+
+
+def test_hours_that_move_have_the_prices_of_the_new_hours() -> None:
+    now = """
+        - {tokens: output, rate: 9}
+        - {tokens: input, rate: 2}
+        - {tokens: input, hours: "02:00..06:00", zone: UTC, rate: 1}
+        """
+    wider = now.replace("02:00..06:00", "00:00..08:00").replace("rate: 1}", "rate: 1.5}")
+    assert changes(now, wider)[:2] == [
+        ("tokens input", "2", ""),
+        ("tokens input, hours 02:00..06:00, zone UTC", "1", "1.5"),
+    ]
+    # Before 4 o'clock and after, these hours have different prices: the later row says which.
+    half = now.replace("02:00..06:00", "00:00..04:00").replace("rate: 1}", "rate: 1.5}")
+    assert ("tokens input, hours 02:00..06:00, zone UTC", "1", "") in changes(now, half)
+
+
+def test_a_value_that_one_of_several_has_lost_or_changed_has_a_row_of_its_own() -> None:
+    now = "- {tokens: output, rate: 9}\n- {tokens: [input, cache_input, cache_write], rate: 4}"
+    then = "- {tokens: output, rate: 9}\n- {tokens: input, rate: 5}\n- {tokens: [cache_input, input_audio], rate: 2}"
+    assert changes(now, then) == [
+        ("tokens input or cache_input or cache_write", "4", ""),
+        ("tokens input", "4", "5"),
+        ("tokens cache_input", "4", "2"),
+        ("tokens cache_write", "4", "not offered"),
+        ("tokens input_audio", "not offered", "2"),
+    ]
+
+
+def test_a_condition_that_the_next_version_does_not_know_is_not_offered() -> None:
+    now = "- {tokens: [input, output], rate: 4}\n- {tokens: [input, output], service_tier: batch, rate: 2}"
+    further = "factors: [{service_tier: priority, factor: 2}]\nwithout_rate: {batch: default}"
+    assert changes(now, "- {tokens: [input, output], rate: 4}", further)[:2] == [
+        ("tokens input or output", "4", ""),
+        ("tokens input or output, service_tier batch", "2", "not offered"),
+    ]
+
+
+def film(effective: str, resolutions: str, rates: str) -> str:
+    version = TABLES.decode().split("      - effective: 2027-02-01")[1].split("rates: ")[0]
+    version = version.replace("[720p, 1080p, 4k]", resolutions).replace("resolution-rate", "duration-rate")
+    return f"      - effective: {effective}{version}rates: {rates}\n"
+
+
+def test_a_resolution_that_is_not_accepted_any_more_is_not_offered() -> None:
+    head = TABLES.decode().split("      - effective:", 1)[0]
+    now = film("2026-01-01", "[480p, 720p]", "[{resolution: 480p, rate: 0.1}, {resolution: 720p, rate: 0.2}]")
+    then = film("2027-01-01", "[720p]", "[{rate: 0.3}]")
+    prices = card_of({"acme.yaml": (head + then + now).encode()})._unproved.at(date(2026, 1, 1))
+    assert [(row[4], row[6], row[8]) for row in rows(prices)] == [
+        ("video, resolution 480p", "0.1", "not offered"),
+        ("video, resolution 720p", "0.2", "0.3"),
+    ]
+
+
 def test_a_price_has_what_it_is_of_its_unit_and_what_it_becomes(acme: RateCard) -> None:
     gone = ("not offered", "2027-03-01")
     assert rows(acme.at(date(2027, 1, 15))) == [

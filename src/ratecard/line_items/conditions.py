@@ -372,13 +372,15 @@ def written_rates(charge: Charge) -> Iterator[WrittenRate]:
         named = charge.conditions_of(rate)
         for values in product(*named.values()):
             conditions = dict(zip(named, values, strict=True))
-            for edge, bucket in product(_edges_of(charge, rate), rate.attributes["tokens"]):
+            for edge, bucket in product(edges_of(charge, rate), rate.attributes["tokens"]):
                 yield WrittenRate(bucket, edge, conditions, rate)
 
 
-def _edges_of(charge: Tokens, rate: Rate) -> Iterator[Edge]:
+def edges_of(charge: Charge, rate: Rate) -> Iterator[Edge]:
+    """Yield the edges of the tiers of a rate; that of every prompt if it names none."""
     for context in rate.attributes.get(CONTEXT, ()):
-        yield EVERY_PROMPT if context == "base" else Edge(charge.context_token_threshold or 0, context)
+        threshold = charge.context_token_threshold if isinstance(charge, Tokens) else None
+        yield EVERY_PROMPT if context == "base" else Edge(threshold or 0, context)
     for name in (ABOVE, FROM):
         for threshold in rate.attributes.get(name, ()):
             yield edge_of(name, int(threshold))

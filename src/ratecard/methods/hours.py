@@ -64,10 +64,17 @@ def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> It
     yield from findings or of_all_cases((moment, list(_lacking(charge, numbered))) for moment, numbered in cases)
 
 
-def rates_at_each_hour(version: Accepting, charge: Charge) -> Iterator[list[tuple[int, Rate]]]:
-    """Yield the rates of a checked charge that hold together, at each of its hours, with the indexes of their lines."""
-    for held in _moments(_windows_of(charge)):
-        yield held_rates(version, charge, held)
+def rates_at_each_hour(
+    version: Accepting, charge: Charge, within: Window | None = None
+) -> Iterator[list[tuple[int, Rate]]]:
+    """Yield the rates of a checked charge that hold together, with the indexes of their lines.
+
+    There are such rates for each of its hours, or for those of a window of another charge.
+    """
+    windows = _windows_of(charge)
+    for held in _moments(windows if within is None else tuple(dict.fromkeys((*windows, within)))):
+        if within is None or within in held:
+            yield held_rates(version, charge, held)
 
 
 def _windows_of(charge: Charge) -> tuple[Window, ...]:

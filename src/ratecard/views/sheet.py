@@ -4,27 +4,28 @@ A video model has a cell for each combination that its version accepts; others h
 """
 
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple, cast
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import plain, text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.line_items.conditions import RateResolver, in_words
+from ratecard.line_items.conditions import EVERY_PROMPT, RateResolver, accepted_conditions, edges_of, in_words
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
+from ratecard.methods.hours import rates_at_each_hour
 from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.models import listed_rates
-from ratecard.tables.rate import ANY, WINDOW, Conditioned, tiers
+from ratecard.tables.metered import BEGINS, MeteredVersion
+from ratecard.tables.rate import ANY, WINDOW, Charge, Conditioned, Rate, tiers
 from ratecard.tables.scalars import Words
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
@@ -35,6 +36,7 @@ from ratecard.tables.video import (
     VideoCharge,
     VideoVersion,
 )
+from ratecard.tables.windows import window_of
 
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
@@ -212,16 +214,16 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
             {} if priced_version is None else _prices_of(prices, model, priced_version)
             for priced_version in (version, later)
         )
-        family = prices.tables.families.get(model.model, "")
-        for key, row in {**now, **{key: row for key, row in then.items() if begins and key not in now}}.items():
-            amounts = [
-                {side[key].amount} if key in side else _amounts_for(row, priced_version, prices)
-                for side, priced_version in ((now, version), (then, later))
-            ]
-            # A row that is split on the other side has no one price there: the rows of its parts say it.
-            [price, *several], [following, *parts] = amounts
-            if not several or key in now:
-                changed = price != following and not parts
+        family, sides = prices.tables.families.get(model.model, ""), ((now, version), (then, later))
+        rows = {**now, **{key: row for key, row in then.items() if begins and key not in now}}
+        amounts = {key: _on_each_side(key, row, sides, prices) for key, row in rows.items()}
+        # A row that is split on the other side has no one price there: the rows of its parts say it.
+        split = [row for key, row in rows.items() if max(map(len, amounts[key])) > 1]
+        parts = {key: part for row in split for part in row.parts() if (key := _key(part)) not in rows}
+        for key, row in {**rows, **parts}.items():
+            [price, *several], [following, *later_parts] = amounts.get(key) or _on_each_side(key, row, sides, prices)
+            changed = price != following and not later_parts
+            if key in now or (not several and (key in rows or changed)):
                 yield ListPrice(model, family, row.price_of, row.unit, price, following, begins if changed else None)
 
 
@@ -246,13 +248,30 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
 
 
 class _Row(NamedTuple):
-    """A rate, a factor or a minimum of a version, in words; `charge` is empty unless it is a rate."""
+    """A rate, a factor or a minimum of a version, in words; `charge` is empty unless it is a rate.
+
+    A rate is for prompts of more than `above` tokens.
+    """
 
     price_of: str
     unit: str
     amount: Decimal
     charge: str = ""
     attributes: Mapping[str, Words] = {}
+    above: int = EVERY_PROMPT.above
+
+    def parts(self) -> "Iterator[_Row]":
+        """Yield a row for each combination of the values of a rate."""
+        for values in product(*self.attributes.values()):
+            attributes = {name: (value,) for name, value in zip(self.attributes, values, strict=True)}
+            yield _row_of(self.charge, self.unit, self.amount, attributes, self.above)
+
+
+def _row_of(charge: str, unit: str, amount: Decimal, attributes: Mapping[str, Words], above: int) -> _Row:
+    values = [f"{name} {' or '.join(words)}" for name, words in attributes.items()]
+    # This avoids `tokens, tokens input`.
+    named = [] if charge in attributes else [charge]
+    return _Row(", ".join(named + values), unit, amount, charge, attributes, above)
 
 
 def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[Hashable, _Row]:
@@ -261,11 +280,9 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[Has
     rows: list[_Row] = []
     for charge in version.charges:
         per = _per(prices.tables.units[charge.unit])
-        for rate in listed_rates(charge):
-            values = [f"{name} {' or '.join(words)}" for name, words in rate.conditions.items()]
-            # This avoids `tokens, tokens input`.
-            named = [] if charge.charge in rate.conditions else [charge.charge]
-            rows.append(_Row(", ".join(named + values), per, rate.amount, charge.charge, rate.conditions))
+        for rate in charge.rates:
+            above = next(edges_of(charge, rate)).above
+            rows.append(_row_of(charge.charge, per, charge.unit_rate(rate), rate.attributes, above))
         for factor in charge.multipliers:
             rows.append(_Row(f"{charge.charge}, {in_words(factor.conditions)}: times", "", factor.factor))
     for factor in version.multipliers:
@@ -280,30 +297,58 @@ def _key(row: _Row) -> Hashable:
     return (row.charge, named, row.unit) if row.charge else (row.price_of, row.unit)
 
 
+def _on_each_side(
+    key: Hashable, row: _Row, sides: Iterable[tuple[dict[Hashable, _Row], Version | None]], prices: PriceBook
+) -> list[set[Decimal | None]]:
+    return [{rows[key].amount} if key in rows else _amounts_for(row, version, prices) for rows, version in sides]
+
+
 def _amounts_for(row: _Row, version: Version | None, prices: PriceBook) -> set[Decimal | None]:
     """Return the prices in a version of what a rate of another version is for; None for what it does not sell."""
-    amounts: set[Decimal | None] = set()
-    charges = [charge for charge in version.charges if charge.charge == row.charge] if version else ()
-    for charge, values in product(charges, product(*row.attributes.values())):
-        named = dict(zip(row.attributes, values, strict=True))
-        rates = [
-            rate for rate in charge.rates if all(named.get(name, of[0]) in of for name, of in rate.attributes.items())
-        ]
-        # Of rates that name no more than these values, the one that names most holds.
-        fitting = [rate for rate in rates if rate.attributes.keys() <= named.keys()]
-        if fitting:
-            rates = [max(fitting, key=lambda rate: len(rate.attributes))]
-        stated = {name: value for name, value in named.items() if name not in (*charge.ATTRIBUTES, *WINDOW)}
-        for rate in rates if _per(prices.tables.units[charge.unit]) == row.unit else ():
-            if isinstance(charge, Conditioned) and isinstance(version, MeteredVersion):
-                resolver = RateResolver(charge, prices.tables.meters, version.factors)
-                full = resolver.in_full(stated) | stated
-                factored = resolver.factored(rate, {name: full[name] for name in charge.conditions_of(rate)}, full)
-                unsold = factored.unmet or version.refuses(stated, prices.tables.meters)
-                amounts.add(None if unsold else factored.unit_rate)
-            else:
-                amounts.add(charge.unit_rate(rate))
+    amounts, units = set[Decimal | None](), prices.tables.units
+    charges = [charge for charge in version.charges if charge.charge == row.charge] if version else []
+    for charge in (charge for charge in charges if _per(units[charge.unit]) == row.unit):
+        hours = rates_at_each_hour(cast(Version, version), charge, window_of(row.attributes))
+        held = (charge.with_rates(rate for _, rate in numbered) for numbered in hours)
+        for charge_held, part in product(held, row.parts()):
+            amounts |= {*_amounts_of(part, charge_held, cast(Version, version), prices)} or {None}
     return amounts or {None}
+
+
+def _amounts_of(row: _Row, charge: Charge, version: Version, prices: PriceBook) -> Iterator[Decimal | None]:
+    """Yield the price of a row with one value of each attribute; several prices if every rate names more than it."""
+    meters, heights = prices.tables.meters, tiers(charge.rates)
+    named = {name: value for name, (value,) in row.attributes.items() if name not in (*BEGINS, *WINDOW)}
+    if heights and "up_to" in named:  # the tier that holds the greatest height of that of the row
+        top = named["up_to"]
+        named["up_to"] = next(edge for edge in heights if edge == ANY or (top != ANY and int(edge) >= int(top)))
+    elif isinstance(version, VideoVersion):
+        named = {name: version.accepts.resolution_aliases.get(value, value) for name, value in named.items()}
+        if any(value not in (version.values_of(name) or (value,)) for name, value in named.items()):
+            return
+    fitting, others = list[tuple[tuple[int, int, bool], Rate]](), list[Rate]()
+    for rate in charge.rates:
+        attributes = {name: values for name, values in rate.attributes.items() if name not in BEGINS}
+        edges = [edge.above for edge in edges_of(charge, rate) if edge.above <= row.above]
+        if edges and all(named.get(name, values[0]) in values for name, values in attributes.items()):
+            if attributes.keys() <= named.keys():
+                fitting.append(((len(attributes), max(edges), rate.timed), rate))
+            else:
+                others.append(rate)
+    # Of rates that name no more than these values, the one that names most holds.
+    for rate in [max(fitting, key=itemgetter(0))[1]] if fitting else others:
+        if not isinstance(charge, Conditioned) or not isinstance(version, MeteredVersion):
+            yield charge.unit_rate(rate)
+            continue
+        stated = {name: value for name, value in named.items() if name not in charge.ATTRIBUTES}
+        accepted = accepted_conditions([version.conditions], meters)
+        resolver = RateResolver(charge, meters, version.factors)
+        conditions = {name: named.get(name, values[0]) for name, values in charge.conditions_of(rate).items()}
+        full = {name: meters.condition[name].default for name in resolver.named} | conditions | stated
+        factored = resolver.factored(rate, conditions, {name: full[name] for name in resolver.named if full[name]})
+        known = all(value in accepted[name] for name, value in stated.items())
+        sold = known and not factored.unmet and not version.refuses(stated, meters)
+        yield factored.unit_rate if sold else None
 
 
 def _per(unit: Unit) -> str:
