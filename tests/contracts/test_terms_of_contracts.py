@@ -300,6 +300,24 @@ def test_ten_thousand_contracts_load_within_five_seconds() -> None:
     assert min(took) < 5
 
 
+def test_the_end_of_access_to_a_model_is_announced_like_a_retirement() -> None:
+    keeps = contract("- {for: {model: hidden}, only: true}", until="2027-01-01")
+    again = contract("- {for: {model: hidden}, rate: 0.2}", "again", begins="2027-03-01", until="2027-06-01")
+    closes = contract("- {for: {model: clip}, closed: true}", "closes", begins="2027-06-01", until="2028-06-01")
+    card = card_of(keeps, again, closes)
+    for day, hidden, clip in (
+        ("2026-10-01", "2027-01-01", "2027-06-01"),
+        ("2026-12-31", "2027-01-01", "2027-06-01"),
+        ("2027-03-01", "2027-06-01", "2027-06-01"),
+        ("2028-06-01", None, None),
+    ):
+        book = card.at(date.fromisoformat(day), account="a-1")
+        ends = {model.model: model.retired and str(model.retired) for model in book.models("video")}
+        assert ends == {"clip": clip} | ({"hidden": hidden} if hidden else {})
+        assert {name: (book.deprecation(name) or (None, None))[1] for name in ends} == ends
+    assert card.at(DAY).model("clip").retired is None
+
+
 def test_what_terms_come_to_later_is_announced_before_and_within_them() -> None:
     card = card_of(contract("- {for: {type: text}, percent: -20%}"))
     later, then, now = ("2027-10-01", "1"), ("2026-10-01", "0.8"), "2026-01-01"

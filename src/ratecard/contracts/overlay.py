@@ -26,7 +26,7 @@ from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import WINDOW, Charge, Conditioned, ListRate, Rate, RateFactor, domains_of, less
 from ratecard.tables.selection import OverrideTarget, names_of_model
-from ratecard.tables.version import Version
+from ratecard.tables.version import Retirement, Version
 
 # A contract, then those that it extends.
 ContractChain = Sequence[Contract]
@@ -171,7 +171,10 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
         file, _, line = error.override.source.rpartition(":")
         name = next(contract.contract for contract in tables.contracts.values() if error.override in contract.overrides)
         raise TableError([Fault(file, int(line), (name,), f"{model.model}: {error.message}")]) from None
-    return model.model_copy(update={"versions": tuple(versions)})
+    # The end of its access is announced to an account like a retirement.
+    end = next((at for at, _, withheld in later if model.model in withheld), None)
+    ended = {} if end is None or model.retired_at(end) else {"retired": Retirement(on=end.date())}
+    return model.model_copy(update={"versions": tuple(versions), **ended})
 
 
 def _versions_under(model: AnyModel, tables: Tables, chain: ContractChain, layers: Layers) -> list[Version]:
