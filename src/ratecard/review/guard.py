@@ -13,6 +13,8 @@ from itertools import zip_longest
 from math import ceil
 from typing import NamedTuple
 
+from pydantic import BaseModel
+
 from ratecard.base.errors import Fault, QuoteError, in_order
 from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
@@ -28,8 +30,9 @@ from ratecard.review.sides import Priceable, Side
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.limits import Limits
 from ratecard.tables.monthly import described_terms
-from ratecard.tables.scalars import value_text
+from ratecard.tables.scalars import in_ranges, value_text
 from ratecard.tables.version import Version
+from ratecard.tables.video import VideoVersion
 
 # The decimal places of a factor in a message.
 _PLACES = 2
@@ -219,9 +222,26 @@ def edit_of(before: Priceable, after: Priceable) -> tuple[str, str] | None:
         words = f"{subject(rates[0])}: {old or NONE} -> {new or NONE}{more}"
         return words, rates[0].new.source if rates[0].new else ""
     for term in term_changes(terms_of(before), terms_of(after)):
-        if term.term.startswith(_PRICED) or not term.term.startswith(_FREE):
+        was_stated = term.term == "provider" and term.old
+        if was_stated or term.term.startswith(_PRICED) or not term.term.startswith(_FREE):
             return f"{term.term}: {term.old or NONE} -> {term.new or NONE}", ""
-    return None
+    lost = next(_no_more_accepted(before.version, after.version), None)
+    return (f"{lost} -> {NONE}", "") if lost else None
+
+
+def _no_more_accepted(before: Version, after: Version) -> Iterator[str]:
+    """Yield what requests could say of a field, and now may not: its values, or a limit that is narrower now."""
+    if not isinstance(before, VideoVersion) or not isinstance(after, VideoVersion):
+        return
+    for name, accepted in before.accepts:
+        now, lost = getattr(after.accepts, name), list[str]()
+        if isinstance(accepted, tuple) and now is not None:
+            lost = in_ranges(value_text(value) for value in accepted if value not in now)
+        elif isinstance(accepted, BaseModel) and now is not None:
+            limits = ((key, limit, getattr(now, key)) for key, limit in accepted)
+            lost = [f"{key} {limit}" for key, limit, new in limits if (new > limit if key == "min" else new < limit)]
+        if lost:
+            yield f"accepts {name}: {', '.join(lost)}"
 
 
 def _named_alike(old: Version, new: Version) -> Version:
@@ -282,20 +302,24 @@ def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> It
 
 
 def _moved_names(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
-    """Yield a fault for each name of a model in effect that now means another one: what it bought has other prices."""
+    """Yield a fault for each name of a model in effect that now means another one, with other prices, or nothing."""
     of_pattern = {pattern: model for model in new.models.values() for pattern in model.patterns or ()}
     for model in old.models.values():
         begun = [version for version in model.versions if rules.begun(version.effective)]
         names = (model.model, *(model.aliases or ()), *(model.patterns or ())) if begun else ()
         for name in names:
             now = of_pattern.get(name) or _named(name, new)
-            if now is None or now.model == model.model or _corrects(now, old.models.get(now.model)):
+            # A model that vanished with all of its names is a fault of its own.
+            holder = now or new.models.get(model.model)
+            if holder is None or (now and now.model == model.model) or _corrects(holder, old.models.get(holder.model)):
                 continue
-            if any(rules.begun(version.effective) for version in now.versions):
+            if any(rules.begun(version.effective) for version in holder.versions):
                 words = f"'{name}' meant {model.model}, which has had prices since {begun[-1].effective}, and now means"
-                words += f" {now.model}, which changes what had a price in the past"
-                hint = "Leave the name where it was; if it was wrong from the start, say `correction: reason` in the"
-                yield fault_at(now.versions[0].place, now.model, f"{words}. {hint} newest version of {now.model}")
+                words += f" {now.model if now else 'nothing'}, which changes what had a price in the past"
+                words += (
+                    ". Leave the name where it was; if it was wrong from the start, say `correction: reason` in the"
+                )
+                yield fault_at(holder.versions[0].place, holder.model, f"{words} newest version of {holder.model}")
 
 
 def _named(name: str, tables: Tables) -> AnyModel | None:
@@ -336,10 +360,9 @@ def _edit_of_meters(version: Version, old: Tables, new: Tables) -> tuple[str, st
     if old.meters == new.meters:
         return None
     before, after = _of_meters(version, old), _of_meters(version, new)
-    # What only one side says is refused by the other one: no price has become another.
-    edited = (name for name in before.keys() & after.keys() if before[name] != after[name])
-    name = min(edited, default="")
-    return (f"{name}: {before[name]} -> {after[name]} ({METERS})", "") if name else None
+    # What only the new side says gives a price to usages that had none.
+    name = min((name for name in before if before[name] != after.get(name)), default="")
+    return (f"{name}: {before[name]} -> {after.get(name, NONE)} ({METERS})", "") if name else None
 
 
 def _of_meters(version: Version, tables: Tables) -> dict[str, str]:
@@ -350,6 +373,7 @@ def _of_meters(version: Version, tables: Tables) -> dict[str, str]:
         terms |= {f"{condition.condition} {word}": value for word, value in condition.same_as.items()}
     units = filter(None, (tables.units.get(charge.unit) for charge in version.charges))
     for meter in filter(None, (tables.meters.by_name.get(unit.counts) for unit in units)):
+        terms |= {f"without_rate {name} of {meter.meter}": value for name, value in meter.without_rate.items()}
         terms[f"{meter.meter} of every usage"] = None if meter.every_usage is None else str(meter.every_usage)
         terms |= {f"bucket {bucket.bucket}": value_text(bucket.dimensions, in_order=False) for bucket in meter.buckets}
     return {name: term for name, term in terms.items() if term is not None}
