@@ -1,6 +1,7 @@
 """Overrides of what is not counted in tokens: images under conditions, tiers of video, hours, several charges."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from contract_tables import card_of, contract
 from ratecard.base.errors import QuoteError
 from ratecard.line_items.source_video import SourceVideo
+from ratecard.views.explain import workings
 from token_tables import by_tokens, family, text_model
 
 HEAD = """\
@@ -175,3 +177,31 @@ def test_hours_hold_under_a_contract(override: str, noon: str, night: str) -> No
     usage = {"type": "text", "model": "owl", "tokens": {"input": 0, "output": 1000}}
     found = [str(card.at(at, contract="acme").rate(usage).lines[-1].unit_rate) for at in (NOON, NIGHT)]
     assert found == [noon, night]
+
+
+FILM = (
+    HEAD.format(name="film", type="video", further="mode: image-to-video")
+    + """\
+        accepts: {duration: [5s], resolution: [480p], audio: none}
+        rounding: {places: 2, mode: half-up}
+        charges:
+          - {charge: fee, method: fixed, unit: input_image, rates: [{rate: 0.04}]}
+          - charge: video
+            method: token-formula
+            unit: mtoken
+            frames_per_second: 24
+            pixels_per_token: 1024
+            sizes: [{resolution: 480p, size: 640x480}]
+            rates: [{rate: 10}]
+        examples:
+          - {request: {duration: 5s, resolution: 480p}, total: 0.40}
+"""
+)
+
+
+def test_the_working_of_a_line_is_that_of_its_own_charge() -> None:
+    card = card_of(contract("- {for: {type: video}, percent: -20%}"), tables={"film.yaml": family(FILM)})
+    for of in ({}, {"contract": "acme"}):
+        prices, body = card.at(date(2026, 11, 1), **of), {"model": "film", "duration": "5s", "resolution": "480p"}
+        fee, video = workings(prices, prices.quote_video(body), body)
+        assert (fee.counted, video.counted[-2:]) == ((), (Decimal(36_000), "tokens"))

@@ -178,13 +178,16 @@ def workings(
     ((Decimal('5'), 's x 1280 x 720 x 24 fps / 1024 =', Decimal('108000'), 'tokens'), Decimal('10.7'), Decimal('1.25'))
     """
     _, version = prices.in_effect(quote.model)
-    rates_by_source = {rate.source: (charge, rate.rate) for charge in version.charges for rate in charge.rates}
+    # The lines of the list decide, because one line of a contract may be for several charges.
+    rates_by_source = {
+        (rate.listed or rate).source: (charge, rate.rate) for charge in version.charges for rate in charge.rates
+    }
     shape = _shape(prices, version, fields, source) if isinstance(version, VideoVersion) else {}
 
     def working(line: LineItem) -> Working:
-        if line.source not in rates_by_source:
+        if line.list_source not in rates_by_source:
             return Working()
-        charge, rate = rates_by_source[line.source]
+        charge, rate = rates_by_source[line.list_source]
         counted = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
         marked_up = rate and charge.markup != 1 and multiply(rate, charge.markup) == line.unit_rate
         return Working(method_of(charge).working(shape, counted), *((rate, charge.markup) if marked_up else ()))
