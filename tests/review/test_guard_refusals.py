@@ -398,6 +398,20 @@ def test_what_a_request_of_the_past_has_said_is_still_accepted(
     assert words in sent.stdout
 
 
+@pytest.mark.parametrize("names", ["model: latest-9", "aliases: [latest-9]"])
+def test_a_name_that_a_pattern_has_fitted_stays_with_its_model(tmp_path: Path, names: str) -> None:
+    files = edited((SECOND, "    versions:", "    patterns: ['latest-*']\n    versions:"), files={**FILES, **NAMES})
+    folder = repository(tmp_path, files)
+    if names.startswith("model"):
+        new = {**files, "new.yaml": files[OTHER].replace("model: per-clip-video", names)}
+    else:
+        new = {**files, OTHER: files[OTHER].replace("    versions:", f"    {names}\n    versions:")}
+    write(folder, new)
+    sent = check(folder)
+    assert sent.exit_code == 1, sent.output
+    assert f"'latest-9' meant {MODEL}, which has had prices since 2026-09-01, and now means" in sent.stdout
+
+
 def test_an_id_of_a_retired_model_is_no_name_of_another(tmp_path: Path) -> None:
     files = edited((SECOND, "    versions:", "    retired: {on: 2026-10-01}\n    versions:"))
     folder = repository(tmp_path, files)

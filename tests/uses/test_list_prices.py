@@ -167,6 +167,17 @@ def test_a_condition_that_the_next_version_does_not_know_is_not_offered() -> Non
     ]
 
 
+def test_a_factor_is_the_same_in_any_order_of_its_conditions() -> None:
+    rates = "- {tokens: [input, output], rate: 4}"
+    now = by_tokens(rates, "factors: [{service_tier: batch, inference_geo: us, factor: 0.5}]")
+    further = "factors: [{inference_geo: us, service_tier: batch, factor: 0.6}]"
+    text = family(text_model("chat", by_tokens(rates, further, effective="2027-01-01"), now))
+    prices = card_of({"made-up.yaml": text.encode()})._unproved.at(date(2026, 1, 1))
+    assert [row[4:9] for row in rows(prices)][1:] == [
+        ("tokens, inference_geo: us, service_tier: batch: times", "", "0.5", "", "0.6"),
+    ]
+
+
 def film(effective: str, resolutions: str, rates: str) -> str:
     version = TABLES.decode().split("      - effective: 2027-02-01")[1].split("rates: ")[0]
     version = version.replace("[720p, 1080p, 4k]", resolutions).replace("resolution-rate", "duration-rate")

@@ -302,28 +302,27 @@ def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> It
 
 
 def _moved_names(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
-    """Yield a fault for each name of a model in effect that now means another one, with other prices, or nothing."""
-    of_pattern = {pattern: model for model in new.models.values() for pattern in model.patterns or ()}
-    for model in old.models.values():
-        begun = [version for version in model.versions if rules.begun(version.effective)]
-        names = (model.model, *(model.aliases or ()), *(model.patterns or ())) if begun else ()
-        for name in names:
-            now = of_pattern.get(name) or _named(name, new)
-            # A model that vanished with all of its names is a fault of its own.
-            holder = now or new.models.get(model.model)
-            if holder is None or (now and now.model == model.model) or _corrects(holder, old.models.get(holder.model)):
-                continue
-            if any(rules.begun(version.effective) for version in holder.versions):
-                words = f"'{name}' meant {model.model}, which has had prices since {begun[-1].effective}, and now means"
-                words += f" {now.model if now else 'nothing'}, which changes what had a price in the past"
-                words += (
-                    ". Leave the name where it was; if it was wrong from the start, say `correction: reason` in the"
-                )
-                yield fault_at(holder.versions[0].place, holder.model, f"{words} newest version of {holder.model}")
+    """Yield a fault for each name of a model in effect that now means another one, or nothing: names have no dates."""
+    for name in {name: None for tables in (old, new) for model in tables.models.values() for name in _names_of(model)}:
+        was, now = (_named(name, tables) for tables in (old, new))
+        begun = [version for version in was.versions if rules.begun(version.effective)] if was else []
+        # A model that vanished with all of its names is a fault of its own.
+        holder = now or (new.models.get(was.model) if was else None)
+        if was is None or holder is None or not begun or (now and now.model == was.model):
+            continue
+        if not _corrects(holder, old.models.get(holder.model)):
+            words = f"'{name}' meant {was.model}, which has had prices since {begun[-1].effective}, and now means"
+            words += f" {now.model if now else 'nothing'}, which changes what had a price in the past"
+            hint = "Leave the name where it was; if it was wrong from the start, say `correction: reason` in the"
+            yield fault_at(holder.versions[0].place, holder.model, f"{words}. {hint} newest version of {holder.model}")
+
+
+def _names_of(model: AnyModel) -> tuple[str, ...]:
+    return (model.model, *(model.aliases or ()), *(model.patterns or ()))
 
 
 def _named(name: str, tables: Tables) -> AnyModel | None:
-    """Return the model of a name; None for one that is unknown or fits the patterns of several models."""
+    """Return the model of a name or pattern (which fits itself); None for one that is unknown or of several models."""
     try:
         return tables.named(name)
     except QuoteError:

@@ -25,7 +25,7 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import BEGINS, MeteredVersion
-from ratecard.tables.rate import ANY, WINDOW, Charge, Conditioned, Rate, tiers
+from ratecard.tables.rate import ANY, WINDOW, Charge, Conditioned, Rate, RateFactor, tiers
 from ratecard.tables.scalars import Words
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
@@ -274,6 +274,11 @@ def _row_of(charge: str, unit: str, amount: Decimal, attributes: Mapping[str, Wo
     return _Row(", ".join(named + values), unit, amount, charge, attributes, above)
 
 
+def _factor_row(of: str, factor: RateFactor) -> _Row:
+    # Tables may write the same conditions in another order.
+    return _Row(f"{of}, {in_words(dict(sorted(factor.conditions.items())))}: times", "", factor.factor)
+
+
 def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[Hashable, _Row]:
     """Return the rates, factors and the minimum of a version, by what they are for, however that is written."""
     prices.prove(model, version)
@@ -284,9 +289,8 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[Has
             above = next(edges_of(charge, rate)).above
             rows.append(_row_of(charge.charge, per, charge.unit_rate(rate), rate.attributes, above))
         for factor in charge.multipliers:
-            rows.append(_Row(f"{charge.charge}, {in_words(factor.conditions)}: times", "", factor.factor))
-    for factor in version.multipliers:
-        rows.append(_Row(f"all of it, {in_words(factor.conditions)}: times", "", factor.factor))
+            rows.append(_factor_row(charge.charge, factor))
+    rows += [_factor_row("all of it", factor) for factor in version.multipliers]
     if isinstance(version, MeteredVersion) and version.minimum:
         rows.append(_Row("a request costs at least", "request", version.minimum))
     return {_key(row): row for row in rows}
