@@ -130,6 +130,26 @@ def test_a_tier_that_moves_has_the_prices_of_the_new_tiers() -> None:
     ]
 
 
+def test_a_bucket_without_a_rate_has_that_of_its_parent_or_is_not_offered() -> None:
+    with_rates = """
+        - {tokens: [input, output], rate: 8}
+        - {tokens: output_reasoning, rate: 5}
+        - {tokens: output_reasoning, above: 1000, rate: 6}
+        - {tokens: cache_input, rate: 1}
+        """
+    plain = "- {tokens: [input, output], rate: 8}\n- {tokens: [input, output], above: 1000, rate: 9}"
+    assert changes(with_rates, plain)[1:4] == [
+        ("tokens output_reasoning", "5", "8"),
+        ("tokens output_reasoning, above 1000", "6", "9"),
+        ("tokens cache_input", "1", "not offered"),
+    ]
+    assert changes(plain, with_rates)[2:] == [
+        ("tokens output_reasoning", "8", "5"),
+        ("tokens output_reasoning, above 1000", "9", "6"),
+        ("tokens cache_input", "not offered", "1"),
+    ]
+
+
 def test_hours_that_move_have_the_prices_of_the_new_hours() -> None:
     now = """
         - {tokens: output, rate: 9}

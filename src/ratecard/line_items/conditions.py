@@ -379,8 +379,8 @@ def written_rates(charge: Charge) -> Iterator[WrittenRate]:
 def edges_of(charge: Charge, rate: Rate) -> Iterator[Edge]:
     """Yield the edges of the tiers of a rate; that of every prompt if it names none."""
     for context in rate.attributes.get(CONTEXT, ()):
-        threshold = charge.context_token_threshold if isinstance(charge, Tokens) else None
-        yield EVERY_PROMPT if context == "base" else Edge(threshold or 0, context)
+        begins = charge.context_token_threshold if isinstance(charge, Tokens) else None
+        yield EVERY_PROMPT if context == "base" else Edge(begins or 0, context)
     for name in (ABOVE, FROM):
         for threshold in rate.attributes.get(name, ()):
             yield edge_of(name, int(threshold))

@@ -16,7 +16,14 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import plain, text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.line_items.conditions import EVERY_PROMPT, RateResolver, accepted_conditions, edges_of, in_words
+from ratecard.line_items.conditions import (
+    EVERY_PROMPT,
+    RateResolver,
+    accepted_conditions,
+    edges_of,
+    in_words,
+    parents_of,
+)
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.methods.hours import rates_at_each_hour
@@ -24,7 +31,7 @@ from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import BEGINS, MeteredVersion
+from ratecard.tables.metered import BEGINS, MeteredVersion, Tokens
 from ratecard.tables.rate import ANY, WINDOW, Charge, Conditioned, Rate, RateFactor, tiers
 from ratecard.tables.scalars import Words
 from ratecard.tables.units import Unit
@@ -330,6 +337,9 @@ def _amounts_of(row: _Row, charge: Charge, version: Version, prices: PriceBook) 
         named = {name: version.accepts.resolution_aliases.get(value, value) for name, value in named.items()}
         if any(value not in (version.values_of(name) or (value,)) for name, value in named.items()):
             return
+    if isinstance(charge, Tokens):  # a bucket without a rate may have that of its parent
+        parents = parents_of(charge, meters, charge.values_of("tokens"))
+        named["tokens"], _ = parents.get(named["tokens"], (named["tokens"], False))
     fitting, others = list[tuple[tuple[int, int, bool], Rate]](), list[Rate]()
     for rate in charge.rates:
         attributes = {name: values for name, values in rate.attributes.items() if name not in BEGINS}
@@ -348,7 +358,7 @@ def _amounts_of(row: _Row, charge: Charge, version: Version, prices: PriceBook) 
         accepted = accepted_conditions([version.conditions], meters)
         resolver = RateResolver(charge, meters, version.factors)
         conditions = {name: named.get(name, values[0]) for name, values in charge.conditions_of(rate).items()}
-        full = {name: meters.condition[name].default for name in resolver.named} | conditions | stated
+        full = {name: meters.condition[name].default or "" for name in resolver.named} | conditions | stated
         factored = resolver.factored(rate, conditions, {name: full[name] for name in resolver.named if full[name]})
         known = all(value in accepted[name] for name, value in stated.items())
         sold = known and not factored.unmet and not version.refuses(stated, meters)
