@@ -267,6 +267,22 @@ def test_a_name_of_nothing_is_refused(prices: PriceBook, name: str, words: str) 
         list(list_prices(prices, [name]))
 
 
+@pytest.mark.parametrize("name", ["secret", "secert"])
+def test_a_family_that_a_contract_keeps_for_others_is_not_suggested(name: str) -> None:
+    keeps = "contract: one\naccounts: [a-1]\nfrom: 2026-01-01\nsource: signed\noverrides:\n"
+    keeps += "  - {for: {model: hidden}, only: true}\n"
+    rates = by_tokens("- {tokens: [input, output], rate: 4}")
+    files = {
+        "chat.yaml": family(text_model("chat", rates)),
+        "secret.yaml": family(text_model("hidden", rates)).replace("family: made-up", "family: secret"),
+        "contracts/one.yaml": keeps,
+    }
+    card = card_of({file: text.encode() for file, text in files.items()})
+    with pytest.raises(QuoteError, match=rf"^Specified model not found: {name}$"):
+        list(list_prices(card.at(date(2026, 1, 1)), [name]))
+    assert list(list_prices(card.at(date(2026, 1, 1), account="a-1"), ["secret"]))
+
+
 def test_units_are_words(prices: PriceBook) -> None:
     units = {price.unit for price in list_prices(prices, ())}
     assert {"million tokens", "second of video", "image", "1,000 search requests", "million pixels of video"} <= units

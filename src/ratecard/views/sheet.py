@@ -236,7 +236,8 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
 
 def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
     """Yield the named models that have a price, each once. Raises `QuoteError` for an unknown name."""
-    families = prices.tables.families
+    # Families of models that a contract keeps for others are not suggested.
+    families = {name: family for name, family in prices.tables.families.items() if name in prices.tables.models}
     in_effect = {model.model: (model, version) for model, version in prices._in_effect_all()}
     chosen: dict[str, tuple[AnyModel, Version]] = {} if names else dict(in_effect)
     for name in names:
