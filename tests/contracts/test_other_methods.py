@@ -200,8 +200,15 @@ FILM = (
 
 
 def test_the_working_of_a_line_is_that_of_its_own_charge() -> None:
-    card = card_of(contract("- {for: {type: video}, percent: -20%}"), tables={"film.yaml": family(FILM)})
-    for of in ({}, {"contract": "acme"}):
-        prices, body = card.at(date(2026, 11, 1), **of), {"model": "film", "duration": "5s", "resolution": "480p"}
-        fee, video = workings(prices, prices.quote_video(body), body)
-        assert (fee.counted, video.counted[-2:]) == ((), (Decimal(36_000), "tokens"))
+    fee = "{charge: fee, method: fixed, unit: input_image, rates: [{rate: 0.04}]}"
+    video = "{charge: video, method: token-formula, unit: mtoken, frames_per_second: 24, pixels_per_token: 1024, "
+    video += "markup: 2, sizes: [{resolution: 480p, size: 640x480}], rates: [{rate: 5}]}"
+    start, end = FILM.index("charges:"), FILM.index("        examples:")
+    in_one_line = f"{FILM[:start]}charges: [{fee}, {video}]\n{FILM[end:]}"
+    for film, markup in ((FILM, None), (in_one_line, Decimal(2))):
+        card = card_of(contract("- {for: {type: video}, percent: -20%}"), tables={"film.yaml": family(film)})
+        for name in (None, "acme"):
+            prices, body = card.at(date(2026, 11, 1), contract=name), {"model": "film", "duration": "5s"}
+            first, second = workings(prices, prices.quote_video(body), body)
+            assert (first.counted, second.counted[-2:]) == ((), (Decimal(36_000), "tokens"))
+            assert (first.markup, second.markup) == (None, None if name else markup)

@@ -178,16 +178,20 @@ def workings(
     ((Decimal('5'), 's x 1280 x 720 x 24 fps / 1024 =', Decimal('108000'), 'tokens'), Decimal('10.7'), Decimal('1.25'))
     """
     _, version = prices.in_effect(quote.model)
-    # The lines of the list decide, because one line of a contract may be for several charges.
-    rates_by_source = {
-        (rate.listed or rate).source: (charge, rate.rate) for charge in version.charges for rate in charge.rates
-    }
+    rates = [(charge, rate) for charge in version.charges for rate in charge.rates]
     shape = _shape(prices, version, fields, source) if isinstance(version, VideoVersion) else {}
 
     def working(line: LineItem) -> Working:
-        if line.list_source not in rates_by_source:
+        # One line of a contract may be for several charges, and one of a table may have several rates.
+        on_line = [
+            (charge, rate.rate)
+            for charge, rate in rates
+            if (rate.listed or rate).source == line.list_source and charge.unit == line.unit
+        ]
+        if not on_line:
             return Working()
-        charge, rate = rates_by_source[line.list_source]
+        of_rate = (pair for pair in on_line if multiply(pair[1], pair[0].markup) == line.unit_rate)
+        charge, rate = next(of_rate, on_line[-1])
         counted = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
         marked_up = rate and charge.markup != 1 and multiply(rate, charge.markup) == line.unit_rate
         return Working(method_of(charge).working(shape, counted), *((rate, charge.markup) if marked_up else ()))
