@@ -150,6 +150,49 @@ def test_a_bucket_without_a_rate_has_that_of_its_parent_or_is_not_offered() -> N
     ]
 
 
+def of_charge(head: str, further: str, charge: str, then: str, now: str) -> list[tuple[str, ...]]:
+    """What each price of a model with one charge is, and what it is from 2027 on."""
+    text = f"family: f\nmodels:\n  - model: m\n    name: M\n    {head}\n    currency: USD\n    versions:\n"
+    for day, rates in (("2027-01-01", then), ("2026-01-01", now)):
+        text += f"      - {{effective: {day}, checked: 2026-01-01, source: a test, {further}, "
+        text += f"charges: [{{charge: it, {charge}, rates: {rates}}}]}}\n"
+    prices = card_of({"f.yaml": text.encode()})._unproved.at(date(2026, 1, 1))
+    return [(row[4], row[6], row[8]) for row in rows(prices)]
+
+
+def test_bands_that_move_have_the_prices_of_the_new_bands() -> None:
+    assert of_charge(
+        "type: music",
+        "rounding: none, examples: [{usage: {duration_seconds: 10}, total: 1}]",
+        "method: duration-band, unit: song",
+        "[{seconds: 1..90, rate: 1}, {seconds: 91..150, rate: 4}]",
+        "[{seconds: 1..60, rate: 2}, {seconds: 61..120, rate: 3}, {seconds: 121..200, rate: 5}]",
+    ) == [
+        ("it, seconds 1..60", "2", "1"),
+        ("it, seconds 61..120", "3", "4"),
+        ("it, seconds 121..200", "5", "not offered"),
+        ("it, seconds 1..90", "3", "1"),
+        ("it, seconds 91..150", "5", "4"),
+    ]
+
+
+def test_heights_that_move_have_the_prices_of_the_new_heights() -> None:
+    example = "{request: {duration: Auto}, source: {seconds: 1, width: 640, height: 360, fps: 24}, total: 1}"
+    accepts = "{duration: [Auto], upscale_factor: [2], audio: none, target_fps: {min: 16, max: 120}}"
+    assert of_charge(
+        "type: video\n    mode: upscale",
+        f"accepts: {accepts}, rounding: {{places: 2, mode: half-up}}, examples: [{example}]",
+        "method: upscale-rate, unit: video_second, frame_rate: {from: 48, factor: 2}",
+        "[{up_to: 720, rate: 0.2}, {up_to: 2160, rate: 0.4}, {up_to: any, rate: 0.5}]",
+        "[{up_to: 1080, rate: 0.1}, {up_to: any, rate: 0.3}]",
+    ) == [
+        ("it, up_to 1080", "0.1", "0.4"),
+        ("it, up_to any", "0.3", "0.5"),
+        ("it, up_to 720", "0.1", "0.2"),
+        ("it, up_to 2160", "0.3", "0.4"),
+    ]
+
+
 def test_hours_that_move_have_the_prices_of_the_new_hours() -> None:
     now = """
         - {tokens: output, rate: 9}

@@ -26,6 +26,7 @@ from ratecard.line_items.conditions import (
 )
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
+from ratecard.methods.audio import band
 from ratecard.methods.hours import rates_at_each_hour
 from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
@@ -338,16 +339,19 @@ def _amounts_of(row: _Row, charge: Charge, version: Version, prices: PriceBook) 
         named = {name: version.accepts.resolution_aliases.get(value, value) for name, value in named.items()}
         if any(value not in (version.values_of(name) or (value,)) for name, value in named.items()):
             return
+    if edges := band(named.get("seconds", "")):  # the band that has the longest song of that of the row
+        bands = ((value, band(value) or edges) for value in charge.values_of("seconds"))
+        named["seconds"] = next((value for value, (first, last) in bands if first <= edges[1] <= last), "")
     if isinstance(charge, Tokens):  # a bucket without a rate may have that of its parent
         parents = parents_of(charge, meters, charge.values_of("tokens"))
         named["tokens"], _ = parents.get(named["tokens"], (named["tokens"], False))
     fitting, others = list[tuple[tuple[int, int, bool], Rate]](), list[Rate]()
     for rate in charge.rates:
         attributes = {name: values for name, values in rate.attributes.items() if name not in BEGINS}
-        edges = [edge.above for edge in edges_of(charge, rate) if edge.above <= row.above]
-        if edges and all(named.get(name, values[0]) in values for name, values in attributes.items()):
+        begins = [edge.above for edge in edges_of(charge, rate) if edge.above <= row.above]
+        if begins and all(named.get(name, values[0]) in values for name, values in attributes.items()):
             if attributes.keys() <= named.keys():
-                fitting.append(((len(attributes), max(edges), rate.timed), rate))
+                fitting.append(((len(attributes), max(begins), rate.timed), rate))
             else:
                 others.append(rate)
     # Of rates that name no more than these values, the one that names most holds.
