@@ -106,6 +106,17 @@ def test_what_the_caller_counts_replaces_what_is_listed() -> None:
     assert usage.listed == {"output.1": "code_interpreter", "output.2": "image_generation"}
 
 
+@pytest.mark.parametrize("wrong", ["7", -1, None, True, [7]])
+def test_a_wrong_count_is_refused_beside_what_is_listed_too(wrong: Any) -> None:
+    usage = {"type": "text", "model": "priced", "usage": CHAT, "counts": {"shell": wrong}}
+    for listed in ({}, {"listed": {"output.0": "shell"}}):
+        with pytest.raises(QuoteError) as caught:
+            PRICES.rate(usage | listed)
+        assert {path for path, _ in caught.value.problems} == {("counts", "shell")}
+    both = usage | {"counts": {"shell": 1.5}, "listed": {"output.0": "shell"}}
+    assert PRICES.rate(both).lines[-1].count == 2.5
+
+
 @pytest.mark.parametrize("wrong", [["a"], "a", 5, {"a": 1}, {5: "a"}, {"a": None}])
 def test_a_list_of_another_form_is_refused(wrong: Any) -> None:
     usage = {"type": "text", "model": "plain", "usage": CHAT, "listed": wrong}

@@ -11,7 +11,7 @@ from ratecard.base.messages import MOST_NAMES, REQUIRED, NotOffered, Path, Probl
 from ratecard.base.suggestions import suggestions
 from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.dialects import DIALECT_METERS
-from ratecard.requests.fields import Field, RequestShape, accepted, field_problems, whole
+from ratecard.requests.fields import Field, RequestShape, accepted, decimal, field_problems
 
 # A function of (request, shape, problems), which adds to the shape and to the problems.
 Settle = Callable[[Mapping[str, Any], RequestShape, Problems], None]
@@ -159,6 +159,11 @@ def count_listed(usage: Mapping[str, Any], meters: Collection[str]) -> tuple[Map
     counts = mapping_of(usage.get("counts", {}))
     of_meters = Counter(meter for meter in listed.values() if meter in meters)
     if of_meters and counts is not None:
-        sums = {name: count + (whole(counts.get(name)) or 0) for name, count in of_meters.items()}
+        # A wrong count stays as it is, so that it is refused.
+        sums = {
+            name: count + counts.get(name, 0)
+            for name, count in of_meters.items()
+            if (number := decimal(counts.get(name, 0))) is not None and number >= 0
+        }
         others["counts"] = {**counts, **sums}
     return others, tuple(path for path, meter in listed.items() if meter not in meters)
