@@ -275,6 +275,43 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
             {"usage.prompt_tokens_details.character_count": NO_PRICE},
         ),
         ("genai-prices", {"input_tokens": 1, "sausage_tokens": 7}, {"sausage_tokens": NO_PRICE}),
+        (
+            "genai-prices",  # written, and not in what is written
+            {"input_tokens": 9, "output_tokens": 1, "cache_write_5m_tokens": 5},
+            {"cache_write_5m_tokens": "Number must be less than or equal to 0"},
+        ),
+        # Parts that are above their whole only together.
+        (
+            "bedrock",
+            {
+                "usage": CONVERSE
+                | {"cacheWriteInputTokens": 9, "totalTokens": None}
+                | {"cacheDetails": [{"ttl": "5m", "inputTokens": 9}, {"ttl": "1h", "inputTokens": 9}]}
+            },
+            {"usage.cacheDetails.5m": "Number must be less than or equal to 0"},
+        ),
+        (
+            "litellm",
+            {
+                "usage": CHAT
+                | {"cache_creation_input_tokens": 9}
+                | {"cache_creation": {"ephemeral_5m_input_tokens": 9, "ephemeral_1h_input_tokens": 9}}
+            },
+            {"usage.cache_creation.ephemeral_5m_input_tokens": "Number must be less than or equal to 0"},
+        ),
+        (
+            "openai",
+            {"usage": CHAT | {"prompt_tokens_details": {"text_tokens": 10, "audio_tokens": 6}}},
+            {"usage.prompt_tokens_details.text_tokens": "Number must be less than or equal to 4"},
+        ),
+        (
+            "gemini",
+            {
+                "usageMetadata": {"promptTokenCount": 8, "candidatesTokenCount": 1}
+                | {"promptTokensDetails": [{"modality": word, "tokenCount": 8} for word in ("TEXT", "AUDIO")]}
+            },
+            {"usageMetadata.promptTokensDetails.TEXT": "Number must be less than or equal to 0"},
+        ),
         ("opentelemetry", SPAN | {"gen_ai.usage.smell.input_tokens": 2}, {"gen_ai.usage.smell.input_tokens": NO_PRICE}),
         ("opentelemetry", [SPAN, SPAN], {"": "Each of these is a request of its own: read one at a time"}),
         (
@@ -338,6 +375,18 @@ def test_conditions_are_those_of_the_response_unless_the_caller_says_others() ->
         "service_tier": "priority"
     }
     assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "TRAFFIC_TYPE_UNSPECIFIED"}}) == {}
+    # A usage may state them itself, and another response keeps those of its provider.
+    flex, fast = {"service_tier": "flex"}, {"speed": "fast", "service_tier": "flex"}
+    for dialect in ("openai", "deepseek", "groq", "xai", "together", "openrouter"):
+        assert conditions(dialect, {"usage": CHAT | flex}) == conditions(dialect, {"usage": CHAT} | flex) == flex
+    counted = {"usage_metadata": {"input_tokens": 1, "output_tokens": 1}}
+    assert conditions("langchain", counted | {"response_metadata": {"usage": fast}}) == fast
+    counted = {"usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}}
+    assert conditions("vercel", counted | {"providerMetadata": {"openai": {"serviceTier": "flex"}}}) == flex
+    assert conditions("vercel", counted | {"providerMetadata": {"anthropic": {"usage": fast}}}) == fast
+    assert conditions("vercel", {"usage": counted["usage"] | {"raw": {"trafficType": "ON_DEMAND_FLEX"}}}) == flex
+    # None is not given.
+    assert conditions("openai", {"usage": CHAT} | flex, service_tier=None, region=None) == flex
     said = {"usage": CONVERSE, "serviceTier": {"type": "flex"}, "performanceConfig": {"latency": "optimized"}}
     assert conditions("bedrock", said) == {"service_tier": "flex", "latency": "optimized"}
     assert conditions("bedrock", said | {"performanceConfig": {"latency": "standard"}}) == {"service_tier": "flex"}

@@ -104,6 +104,15 @@ def test_reasoning_is_charged_with_the_output_unless_it_has_a_rate(prices: Price
     assert rated(apart, {"output": 1000, "output_reasoning": 600}) == {"output": "0.008", "output-reasoning": "0.06"}
 
 
+def test_predictions_are_charged_at_their_rate_whether_they_were_accepted_or_not() -> None:
+    apart = book(table(RATES + "          - {tokens: output_prediction, rate: 100}\n"))
+    details = {"accepted_prediction_tokens": 400, "rejected_prediction_tokens": 200}
+    usage = {"prompt_tokens": 0, "completion_tokens": 1000, "completion_tokens_details": details}
+    by_bucket = apart.rate({"model": "m", "tokens": {"output": 1000, "output_prediction": 600}})
+    assert apart.rate({"model": "m", "usage": usage}) == by_bucket
+    assert by_bucket.exact * 1000 == 68
+
+
 def test_a_table_may_charge_a_part_with_its_parent() -> None:
     free = book(table(further=f"{FACTORS}        without_rate: {{image: parent}}\n"))
     quote = free.rate({"type": "text", "model": "m", "tokens": {"input": M // 10, "input_image": M // 20}})

@@ -82,13 +82,18 @@ COUNTERS = (
     Counter("searches", (("server_tool_use", "web_search_requests"),), meter="web_search"),
     # These parts are charged with their whole, unless their bucket has a rate of its own.
     _of_completion("output_reasoning", "reasoning_tokens", "thinking_tokens"),
-    _of_completion("", "accepted_prediction_tokens"),
-    _of_completion("", "rejected_prediction_tokens"),
+    _of_completion("output_prediction", "accepted_prediction_tokens"),
+    _of_completion("output_prediction", "rejected_prediction_tokens"),
     *_by_modality("completion", "completion", "output", _COMPLETION_DETAILS),
     *_by_modality("prompt", "prompt", "input", _PROMPT_DETAILS),
     # These details have no count of cached video.
     *_by_modality("cache", "read", "cache_input", _PROMPT_DETAILS, "cached_tokens_details")[:-1],
-    Counter("written for 5 minutes", (("cache_creation", "ephemeral_5m_input_tokens"),), "written"),
+    Counter(
+        "written for 5 minutes",
+        (("cache_creation", "ephemeral_5m_input_tokens"),),
+        "written",
+        without="cache_write_1h",
+    ),
     Counter("written for 1 hour", (("cache_creation", "ephemeral_1h_input_tokens"),), "written", "cache_write_1h"),
 )
 COUNTER = {counter.name: counter for counter in COUNTERS}
@@ -179,10 +184,15 @@ class UsageDialect:
     objects: set[Way] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Gather the ways of the counters."""
+        """Gather the ways of the counters, and those of the conditions: a usage may state each of them too."""
         ways = {way: counter for counter in self.counters for way in counter.paths}
         object.__setattr__(self, "counter_at", ways)
         object.__setattr__(self, "objects", {way[:end] for way in ways for end in range(1, len(way))})
+        conditions = {
+            name: tuple(dict.fromkeys((*places, *((*at, name) for at in self.usage))))
+            for name, places in self.conditions.items()
+        }
+        object.__setattr__(self, "conditions", conditions)
 
     def names_in(self, place: Way) -> list[str]:
         """Return every known name in the object at a place."""

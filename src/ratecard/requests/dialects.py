@@ -16,6 +16,8 @@ _CACHE_PARTS = tuple(f"{modality} of the cache" for modality in MODALITIES[:3])
 _COMPLETION_PARTS = tuple(f"{modality} of the completion" for modality in MODALITIES)
 _PREDICTIONS = ("accepted_prediction_tokens", "rejected_prediction_tokens")
 _LIFETIMES = ("written for 5 minutes", "written for 1 hour")
+# The conditions that Anthropic states.
+_STATED = ("service_tier", "speed", "inference_geo")
 
 
 def _shared(*names: str) -> tuple[Counter, ...]:
@@ -131,10 +133,7 @@ _ANTHROPIC = UsageDialect(
     sums={"top written": _LIFETIMES},
     usage=(("usage",), ("message", "usage")),
     model=(("model",), ("message", "model")),
-    conditions={
-        name: ((name,), ("usage", name), ("message", "usage", name))
-        for name in ("service_tier", "speed", "inference_geo")
-    },
+    conditions={name: ((name,),) for name in _STATED},
     stream="replace",
     id=(("message", "id"), ("id",)),
     begins=(_says("type", "message_start"),),
@@ -213,7 +212,7 @@ _BEDROCK = UsageDialect(
         Counter("completion", (("outputTokens",),), bucket="output"),
         Counter("read", (("cacheReadInputTokens",), ("cacheReadInputTokenCount",)), "", "cache_input", "input"),
         Counter("written", (("cacheWriteInputTokens",), ("cacheWriteInputTokenCount",)), "", "cache_write", "input"),
-        Counter("written for 5 minutes", (("cacheDetails", "5m"),), "written"),
+        Counter("written for 5 minutes", (("cacheDetails", "5m"),), "written", without="cache_write_1h"),
         Counter("written for 1 hour", (("cacheDetails", "1h"),), "written", "cache_write_1h"),
         Counter("total", (("totalTokens",),)),
     ),
@@ -240,7 +239,6 @@ _DEEPSEEK = replace(
         _MISSED,
     ),
     sums=_TOTAL | _HIT_OR_MISSED,
-    conditions={},
 )
 _SEARCHED = ("server_tool_use_details", "web_search_requests")
 # Bills are by the provider's own counts: `usage` in a response, and `native_tokens_...` in a generation.
@@ -260,7 +258,6 @@ _OPENROUTER = replace(
     model=(*_AS_OPENAI.model, ("data", "model")),
     id=(*_AS_OPENAI.id, ("data", "id")),
     ends=(*_AS_OPENAI.ends, _says("type", "response.done")),
-    conditions={"service_tier": (*_AS_OPENAI.conditions["service_tier"], ("data", "service_tier"))},
     # A generation also has OpenRouter's own counts, times, the app, and amounts, one of them named `usage`.
     no_price=frozenset(
         (
@@ -288,10 +285,7 @@ _LITELLM = UsageDialect(
     required=("prompt", "completion"),
     sums=_TOTAL | _HIT_OR_MISSED,
     usage=(("usage",), ("metadata", "usage_object")),
-    conditions={
-        name: ((name,), ("usage", name), ("metadata", "usage_object", name))
-        for name in ("service_tier", "speed", "inference_geo")
-    },
+    conditions={name: ((name,),) for name in _STATED},
     moment=(("startTime",),),
     id=(("id",), ("request_id",)),
     ends=_CHAT_ENDS,
@@ -344,7 +338,14 @@ _GENAI_PRICES = UsageDialect(
         *_of_modality("cache_write{}", "cache_{}write_tokens"),
         *_of_modality("cache_write_1h{}", "cache_{}write_1h_tokens"),
         # The bucket `cache_write` has the rate of five minutes, so these counts have no bucket of their own.
-        *(counter._replace(bucket="") for counter in _of_modality("cache_write_5m{}", "cache_{}write_5m_tokens")),
+        *(
+            counter._replace(bucket="", whole=whole.name, without=counter.bucket.replace("5m", "1h"))
+            for counter, whole in zip(
+                _of_modality("cache_write_5m{}", "cache_{}write_5m_tokens"),
+                _of_modality("cache_write{}", "cache_{}write_tokens"),
+                strict=True,
+            )
+        ),
         *_of_modality("input{}_tool", "input_{}tool_tokens"),
         *_of_modality("output{}_reasoning", "output_{}reasoning_tokens"),
         *_of_modality("output{}_citation", "output_{}citation_tokens"),
@@ -450,7 +451,7 @@ _MISTRAL = replace(
         *_shared("completion", "total", "reasoning_tokens"),
         Counter("seconds", (("prompt_audio_seconds",),), meter="input_audio_second", fractions=True),
     ),
-    conditions={"service_tier": (("service_tier",), ("usage", "service_tier"), ("data", "service_tier"))},
+    conditions={"service_tier": (*_AS_OPENAI.conditions["service_tier"], ("data", "service_tier"))},
     # Mistral's client returns each part of a stream as the data of an event.
     usage=(*_AS_OPENAI.usage, ("data", "usage")),
     model=(*_AS_OPENAI.model, ("data", "model")),
@@ -553,7 +554,10 @@ _LANGCHAIN = UsageDialect(
     never_with={"written": _LIFETIMES},
     usage=_LANGCHAIN_USAGE,
     model=tuple((*at, *_METADATA, name) for name in ("model_name", "model") for at in ((), ("kwargs",))),
-    conditions={"service_tier": tuple((*at, *_METADATA, "service_tier") for at in ((), ("kwargs",)))},
+    conditions={
+        name: tuple((*at, *_METADATA, *within, name) for within in ((), ("usage",)) for at in ((), ("kwargs",)))
+        for name in _STATED
+    },
     values={"service_tier": {"on_demand": "standard"}},
     stream="add",
     # LangChain makes an id for parts without one. In a response of OpenAI, some parts have the id of the response or of
@@ -574,6 +578,8 @@ _LANGCHAIN = UsageDialect(
 # The usage of Vercel's AI SDK. In version 5, the provider decides whether the input includes the cached tokens. Since
 # version 6 it includes them, and such a usage has `inputTokenDetails`.
 _AI_IN, _AI_OUT = "inputTokenDetails", "outputTokenDetails"
+# Where a response has the usage as the provider wrote it.
+_AI_RAW = (("usage", "raw"), ("raw",), ("providerMetadata", "anthropic", "usage"))
 _VERCEL = UsageDialect(
     (
         Counter("prompt", (("inputTokens",), ("tokens",)), bucket="input"),
@@ -593,8 +599,16 @@ _VERCEL = UsageDialect(
     ends=(_says("type", "finish", "finish-step"), _says("finishReason")),
     turns=(_says("type", "finish-step"),),
     of_all_steps=("totalUsage",),
+    conditions={
+        **{name: tuple((*at, name) for at in _AI_RAW) for name in _STATED},
+        "service_tier": (
+            *(("providerMetadata", provider, "serviceTier") for provider in ("openai", "azure")),
+            *((*at, name) for at in _AI_RAW for name in ("service_tier", "serviceTier", "trafficType")),
+        ),
+    },
+    values={"service_tier": {**_GEMINI.values["service_tier"], **_GROQ.values["service_tier"]}},
     calls_at={
-        meter: tuple((*at, "raw", "server_tool_use", f"{meter}_requests") for at in (("usage",), ()))
+        meter: tuple((*at, "server_tool_use", f"{meter}_requests") for at in _AI_RAW)
         for meter in ("web_search", "web_fetch")
     },
     # `raw` has the counts as the provider wrote them.

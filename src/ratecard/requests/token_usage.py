@@ -10,7 +10,7 @@ Compiled functions read ordinary usages. `CarefulReader` reads all others and th
 from collections import Counter as Counts
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from ratecard.base.messages import (
@@ -27,7 +27,16 @@ from ratecard.base.messages import (
 )
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
-from ratecard.requests.counters import ANY_USAGE, COUNTER, MOST_TOKENS, USAGE, TokenCounts, UsageDialect, Way
+from ratecard.requests.counters import (
+    ANY_USAGE,
+    COUNTER,
+    MODALITIES,
+    MOST_TOKENS,
+    USAGE,
+    TokenCounts,
+    UsageDialect,
+    Way,
+)
 from ratecard.requests.fields import decimal, whole
 from ratecard.requests.metered import unrecognized
 from ratecard.tables.meters import COMPLETION, PROMPT
@@ -457,6 +466,11 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
         for counter in dialect.counters
         if counter.whole and counter.name in given
     ]
+    for bucket in (PROMPT, COMPLETION, f"cache_{PROMPT}"):
+        text, *others = (buckets.get(f"{bucket}_{modality}", ()) for modality in (*MODALITIES, "document"))
+        # A table need not have a rate for text: without this check, text could then be more than what is left of it.
+        if text and any(others):
+            checks.append(CountCheck(text[0], buckets.get(bucket, ()), (*text[1:], *chain(*others))))
     checks += [
         CountCheck(total, parts, words=f"Expected {{}}, the sum of {', '.join(paths[name] for name in parts)}")
         for total, parts in dialect.sums.items()

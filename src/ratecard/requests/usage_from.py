@@ -69,6 +69,7 @@ def usage_from(
     if (known := DIALECTS.get(dialect)) is None:
         raise QuoteError(INVALID_RESPONSE, [(("dialect",), invalid_enum(DIALECTS, dialect))])
     problems: Problems = []
+    conditions = {name: value for name, value in conditions.items() if value is not None}
     response = of_export(opened_json(response, ()), known, problems)
     listed = is_stream(response)
     stream = Stream(known, problems, partial) if listed or says(response, known.begins) else None
@@ -79,7 +80,7 @@ def usage_from(
         for part in response if listed else (response,):
             read.take(part)
     usage = None
-    if mapping_of(conditions.get("counts") or {}) is None:
+    if mapping_of(conditions.get("counts", {})) is None:
         problems.append((("counts",), wrong_type("object", conditions["counts"])))
     else:
         try:
@@ -304,7 +305,7 @@ class _Response:
             for counter in dialect.counters
             if counter.meter and (count := agreed_counts.counts.get(counter.name))
         }
-        counts = self._calls | counts | (stated.pop("counts", None) or {})
+        counts = self._calls | counts | stated.pop("counts", {})
         # Counted items are not listed again.
         listed = {path: meter for path, meter in self._listed.items() if meter not in counts} | note
         further = {name: value for name, value in (("counts", counts), (LISTED, listed)) if value}
