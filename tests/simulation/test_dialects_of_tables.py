@@ -27,6 +27,7 @@ RATES = """
 - {{tokens: cache_write, rate: 7}}
 - {{tokens: output, rate: 25}}
 """
+WAYS = ("input", "output")
 MILLION = "{prompt_tokens: 1000000, completion_tokens: 0}"
 PRICES = {"claude-opus-4-6": 5, "grok-4-3": 3}
 TABLE = family(
@@ -159,6 +160,10 @@ WRONG_LOGS: dict[str, dict[str, Any]] = {
         "prompt_tokens_details": {"cached_tokens": 600, "cache_creation_tokens": 401}
     },
     "hits and misses that are not the prompt": {"prompt_cache_hit_tokens": 400, "prompt_cache_miss_tokens": 5},
+    "a total with a fraction": {"total_tokens": 1020.4},
+    "a total that no integer of the database holds": {"total_tokens": 2**64},
+    "less than no tokens of a part without a column": {"completion_tokens_details": {"rejected_prediction_tokens": -1}},
+    "a fraction under another name of the output": {"output_tokens": 19.6},
 }
 
 
@@ -169,6 +174,29 @@ def test_a_row_that_contradicts_itself_has_no_price_as_by_itself(tmp_path: Path,
         usage_from("litellm", odd)
     path = written(tmp_path / "logs.jsonl", [sound, odd, spend_log(LOGS[1])])
     assert priced(path, "litellm") == (one_by_one("litellm", [sound, spend_log(LOGS[1])]), 2, 1)
+
+
+def test_a_row_that_leaves_the_column_of_a_condition_empty_states_it_elsewhere(tmp_path: Path) -> None:
+    line = "- {{tokens: output, rate: 25}}\n"
+    rates = RATES.replace(line, line + "".join(f"- {{{{tokens: {way}, service_tier: flex, rate: 2}}}}\n" for way in WAYS))
+    rates = by_tokens(rates.format(5), "without_rate: {flex: default}", usage=MILLION, total=5)
+    card = RateCard(tables_from({"made-up.yaml": family(text_model(LOGS[0]["model"], rates)).encode()}))
+    usages = [LOGS[0] | tier for tier in ({"service_tier": "flex"}, {"service_tier": ""}, {})]
+    logs = [spend_log(usage, service_tier=tier) for usage in usages for tier in ("flex", None)]
+    spans = [SPANS[1] | {"service_tier": None, "openai.response.service_tier": tier} for tier in ("flex", "", None)]
+    prices = card.at(date(2026, 10, 1))
+    for dialect, rows in (("litellm", logs), ("opentelemetry", spans)):
+        path = written(tmp_path / f"{dialect}.jsonl", rows)
+        exact = [prices.rate(usage_from(dialect, row)).exact for row in rows]
+        with simulate(path, card, dialect=dialect, by=[]) as found:
+            assert (found.total.amounts, found.unpriced) == ((sum(exact),), ())
+        assert len({*exact}) == 2
+
+
+def test_an_amount_of_a_span_is_not_a_counter(tmp_path: Path) -> None:
+    costly = [span | {"gen_ai.usage.cost": 0.3, "gen_ai.usage.total_cost": 2} for span in SPANS]
+    path = written(tmp_path / "spans.jsonl", costly)
+    assert priced(path, "opentelemetry") == (one_by_one("opentelemetry", costly), 4, 0)
 
 
 def test_a_span_that_contradicts_itself_has_no_price(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import duckdb
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.counters import UsageDialect, Way
+from ratecard.requests.counters import MOST_TOKENS, UsageDialect, Way
 from ratecard.requests.dialects import DIALECTS, TABLE_DIALECTS
 from ratecard.requests.token_usage import NO_PRICE, UsagePlan, is_counter, usage_plan
 from ratecard.simulation.rows.columns import BUCKET_OF, OF_BUCKETS, OF_METERS
@@ -104,9 +104,12 @@ class _Table:
         # A row that lacks a required count, or contradicts itself, counts nothing: so it has no price, instead of a
         # charge of 0.
         columns = {name: f'CASE WHEN "is sound" THEN {count} END' for name, count in counts.items()}
-        for name, ways in {"model": dialect.model, "timestamp": dialect.moment, **dialect.conditions}.items():
+        for name, ways in {"model": dialect.model, "timestamp": dialect.moment}.items():
             if name not in self._declared and (value := self._first(ways)):
                 columns[name] = value
+        for name, ways in dialect.conditions.items():  # a row may leave a column of the table empty
+            if value := self._first(dict.fromkeys(((name,), *ways))):
+                columns[name] = f"nullif({value}, '')"
         for way in dialect.kinds:
             if way[-1] not in self._declared and (value := self._first([way])):
                 columns[way[-1]] = value
@@ -115,11 +118,16 @@ class _Table:
     def _sound(self, plan: UsagePlan) -> Iterator[str]:
         """Yield the conditions of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
         yield from (f"{self._given[name]} IS NOT NULL" for name in self._dialect.required if name in self._given)
+        # The check of a column refuses its wrong counts; all others are checked here.
+        columns = {names[0] for names in plan.buckets.values() if len(names) == 1}
         for counter in self._dialect.counters:
-            names = [_whole(value) for way in self._ways(counter.paths) if (value := self._at(way))]
-            if len(names) > 1:
-                every = ", ".join(names)
+            values = [value for way in self._ways(counter.paths) if (value := self._at(way))]
+            if len(values) > 1:
+                every = ", ".join(map(_whole, values))
                 yield f"least({every}) IS NOT DISTINCT FROM greatest({every})"
+            for value in values[bool(counter.meter or counter.name in columns) :]:
+                whole = f"{_whole(value)} BETWEEN 0 AND {MOST_TOKENS} AND TRY_CAST({value} AS DOUBLE) = {_whole(value)}"
+                yield f"({value} IS NULL OR coalesce({whole}, FALSE))"
         for check in plan.checks:
             count, limit = _whole(self._given[check.name]), self._sum(check.of)
             limit += f" - {self._sum(check.less)}" if check.less else ""
@@ -141,7 +149,8 @@ class _Table:
         known = [path for counter in self._dialect.counters for path in counter.paths]
         names = [".".join(path) for path in known]
         for name in self._declared:
-            if self._dialect.prefix and name.startswith(self._dialect.prefix) and name not in names:
+            counts = self._dialect.prefix and name.startswith(self._dialect.prefix) and "cost" not in name
+            if counts and name not in names:
                 self._refuse(name, names)
         for column, *within in self.nested:
             place = _path(within)
