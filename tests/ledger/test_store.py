@@ -155,7 +155,7 @@ def test_what_cannot_be_kept_is_refused_before_anything_is_written(ledger: Ledge
     naive, late = WHEN.replace(tzinfo=None), datetime(9999, 12, 31, 23, 30, tzinfo=timezone(-timedelta(hours=1)))
     for when, said in (
         (naive, f"{naive!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)"),
-        (late, f"{late!r} has no date in UTC"),
+        (late, f"{late.isoformat()} has no date in UTC"),
     ):
         with pytest.raises(InstantError) as unknown:
             ledger.append(quote_of("1"), account="a", request_id="r", timestamp=when)

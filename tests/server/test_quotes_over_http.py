@@ -105,6 +105,13 @@ def test_another_word_for_explain_is_refused(client: Any, word: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("path", ["/api/v1/video/quote", "/api/v1/audio/quote"])
+def test_another_parameter_is_refused(client: Any, path: str) -> None:
+    answer = post(client, path=f"{path}?at=2026-08-03&explain=true&Explain=true")
+    words = "Unrecognized key(s) in object: 'at', 'Explain'. Allowed: 'explain'"
+    assert (answer.status_code, answer.json()["details"]) == (400, {"_errors": [words]})
+
+
 def test_a_retiring_model_says_so_in_every_quote(card: ratecard.RateCard) -> None:
     day = int(datetime(2026, 9, 1, tzinfo=UTC).timestamp()) * 10**9
     with asked(application(LiveRateCard(card, clock=lambda: day))) as client:

@@ -27,7 +27,6 @@ RATES = """
 - {{tokens: cache_write, rate: 7}}
 - {{tokens: output, rate: 25}}
 """
-WAYS = ("input", "output")
 MILLION = "{prompt_tokens: 1000000, completion_tokens: 0}"
 PRICES = {"claude-opus-4-6": 5, "grok-4-3": 3}
 TABLE = family(
@@ -178,8 +177,9 @@ def test_a_row_that_contradicts_itself_has_no_price_as_by_itself(tmp_path: Path,
 
 def test_a_row_that_leaves_the_column_of_a_condition_empty_states_it_elsewhere(tmp_path: Path) -> None:
     line = "- {{tokens: output, rate: 25}}\n"
-    rates = RATES.replace(line, line + "".join(f"- {{{{tokens: {way}, service_tier: flex, rate: 2}}}}\n" for way in WAYS))
-    rates = by_tokens(rates.format(5), "without_rate: {flex: default}", usage=MILLION, total=5)
+    flex = "".join(f"- {{{{tokens: {way}, service_tier: flex, rate: 2}}}}\n" for way in ("input", "output"))
+    rates = RATES.replace(line, line + flex).format(5)
+    rates = by_tokens(rates, "without_rate: {flex: default}", usage=MILLION, total=5)
     card = RateCard(tables_from({"made-up.yaml": family(text_model(LOGS[0]["model"], rates)).encode()}))
     usages = [LOGS[0] | tier for tier in ({"service_tier": "flex"}, {"service_tier": ""}, {})]
     logs = [spend_log(usage, service_tier=tier) for usage in usages for tier in ("flex", None)]

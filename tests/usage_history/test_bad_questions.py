@@ -67,6 +67,7 @@ def refusal(client: TestClient, parameters: Any, **headers: str) -> dict[str, li
         ("startTimestamp", "2026-10-01T00:00:00.1234567Z", [DATETIME]),
         ("endTimestamp", "2026-10-01T24:00:00Z", [DATETIME]),
         ("endTimestamp", "", [DATETIME]),
+        ("endTimestamp", "2026-10-01T00:00:00 02:00", [f"{DATETIME}. In a query, + is written %2B"]),
         ("cursor", "", [CURSOR]),
         ("cursor", "x", [CURSOR]),
         ("cursor", "WyJ4Il0.é", [CURSOR]),

@@ -34,7 +34,7 @@ def check_moment(given: datetime) -> int:
     try:
         given.astimezone(UTC)
     except OverflowError:
-        raise InstantError(f"{given!r} has no date in UTC") from None
+        raise InstantError(f"{given.isoformat()} has no date in UTC") from None
     return instant
 
 

@@ -44,6 +44,7 @@ from ratecard.server.bodies import (
     RefundRequest,
 )
 from ratecard.server.describe import IGNORED, headers_of, operation
+from ratecard.server.endpoints import refuse_query
 from ratecard.server.http import LongWork, error_object, ignored_fields, json_answer, read_json_body
 from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
@@ -183,6 +184,7 @@ class _Booking:
     ) -> Response:
         body = await read_json_body(request, self.most_body_bytes, self.long_work)
         try:
+            refuse_query(request)
             booked = await book(body, account)
         except QuoteError as error:
             return json_answer(error.to_json(), 400)

@@ -25,7 +25,7 @@ from starlette.responses import Response
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
 from ratecard.base.json_text import compact_json, spaced
-from ratecard.base.messages import Problems, allowed_values, echo
+from ratecard.base.messages import Problems, allowed_values, echo, field_names
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.load.folder import is_contract
@@ -153,8 +153,19 @@ class Service:
 _BOOLEAN = Choice(("true", "false"))
 
 
+def refuse_query(request: Request, *allowed: str) -> None:
+    """Refuse other query parameters: if `?at=...` were ignored, the prices would be those of another day."""
+    if not request.scope["query_string"]:
+        return
+    names = ", ".join(f"'{name}'" for name in field_names(name for name in request.query_params if name not in allowed))
+    if names:  # a lone "&" names nothing
+        words = f"Unrecognized key(s) in object: {names}. Allowed: {allowed_values(allowed) or 'none'}"
+        raise QuoteError(INVALID_QUERY, [((), words)])
+
+
 def explain_asked(request: Request) -> bool:
-    """Return True if the query has `explain=true`. Raises `QuoteError` for any value but true and false."""
+    """Return True if the query has `explain=true`. Raises `QuoteError` for another value or parameter."""
+    refuse_query(request, "explain")
     explains = False
     for word in request.query_params.getlist("explain"):
         if _BOOLEAN.accept(word) is None:

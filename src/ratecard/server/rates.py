@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.json_text import compact_json
-from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, wrong_type
+from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
 from ratecard.base.suggestions import few_suggestions
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
@@ -18,8 +18,8 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
 from ratecard.server.describe import estimate_examples, priced_answers, usage_examples
-from ratecard.server.endpoints import Service, table_answer
-from ratecard.server.http import INVALID_QUERY, LONG_BODY, LONG_LIST, read_json_body
+from ratecard.server.endpoints import Service, refuse_query, table_answer
+from ratecard.server.http import LONG_BODY, LONG_LIST, read_json_body
 from ratecard.server.route import UNREAD
 from ratecard.server.tables import Served
 
@@ -39,8 +39,7 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
         served = service.served(request)
         try:
-            if request.scope["query_string"]:
-                refuse_query(request)
+            refuse_query(request)
         except QuoteError as error:
             return table_answer(served, error.to_json(), 400)
 
@@ -68,13 +67,6 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
     @routes.post(**service.pricing("estimate", "/estimate", words, estimate_answers, text_examples))
     async def estimate(request: Request, body: TextEstimateRequest = UNREAD) -> Response:
         return await answered(request, _estimated)
-
-
-def refuse_query(request: Request) -> None:
-    """Refuse every query parameter: if `?at=...` were ignored, the prices would be those of another day."""
-    names = ", ".join(f"'{name}'" for name in field_names(request.query_params))
-    if names:  # a lone "&" names nothing
-        raise QuoteError(INVALID_QUERY, [((), f"Unrecognized key(s) in object: {names}. Allowed: none")])
 
 
 def _short(body: bytes) -> dict[str, Any] | bytes | None:

@@ -56,7 +56,8 @@ class Timestamp:
     def messages(self, given: Any) -> list[str]:
         if not isinstance(given, str):
             return [wrong_type("string", given)]
-        return ["Invalid datetime. Expected ISO 8601 with at most 6 decimal places, like 2026-10-01T00:00:00Z"]
+        plus = ". In a query, + is written %2B" if re.search(r" [0-9]{2}:[0-9]{2}$", given) else ""
+        return [f"Invalid datetime. Expected ISO 8601 with at most 6 decimal places, like 2026-10-01T00:00:00Z{plus}"]
 
 
 class Currency:
