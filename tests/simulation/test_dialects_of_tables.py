@@ -17,7 +17,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.load.folder import tables_from
 from ratecard.requests.counters import Counter
-from ratecard.requests.dialects import DIALECTS
+from ratecard.requests.dialects import DIALECTS, TableDialect
 from ratecard.simulation.simulate import simulate
 from token_tables import by_tokens, family, text_model
 
@@ -144,6 +144,18 @@ def test_calls_of_tools_are_counted_by_meter(tmp_path: Path) -> None:
         assert exact[0] > Decimal("0.02")  # 10 per 1,000 searches
 
 
+def test_a_part_of_a_call_is_no_count_though_its_meter_takes_fractions(tmp_path: Path) -> None:
+    charge = "- {charge: searches, method: count, unit: search, rates: [{rate: 0.01}]}"
+    table = TABLE.replace("        examples:", f"          {charge}\n        examples:")
+    files = {"made-up.yaml": table, "units.yaml": "units:\n  - {unit: search, counts: web_search, per: 1}\n"}
+    files["meters.yaml"] = "meters:\n  - {meter: web_search, every_usage: 0}\n"
+    card = RateCard(tables_from({name: text.encode() for name, text in files.items()}))
+    rows = [spend_log(LOGS[0] | {"server_tool_use": {"web_search_requests": count}}) for count in (2, 1.5)]
+    exact = card.at(date(2026, 10, 1)).rate(usage_from("litellm", rows[0])).exact
+    with simulate(written(tmp_path / "logs.jsonl", rows), card, dialect="litellm", by=[]) as found:
+        assert (found.total.amounts, found.priced) == ((exact,), 1)
+
+
 def test_a_row_without_its_counts_has_no_price(tmp_path: Path) -> None:
     half = spend_log(LOGS[1], metadata='{"usage_object": {"completion_tokens": 5}}')
     path = written(tmp_path / "logs.jsonl", [spend_log(LOGS[0]), spend_log(LOGS[1], metadata="{}"), half])
@@ -180,12 +192,13 @@ def test_a_row_that_leaves_the_column_of_a_condition_empty_states_it_elsewhere(t
     flex = "".join(f"- {{{{tokens: {way}, service_tier: flex, rate: 2}}}}\n" for way in ("input", "output"))
     rates = RATES.replace(line, line + flex).format(5)
     rates = by_tokens(rates, "without_rate: {flex: default}", usage=MILLION, total=5)
-    card = RateCard(tables_from({"made-up.yaml": family(text_model(LOGS[0]["model"], rates)).encode()}))
+    card = RateCard(tables_from({"made-up.yaml": family(text_model("claude-opus-4-6", rates)).encode()}))
     usages = [LOGS[0] | tier for tier in ({"service_tier": "flex"}, {"service_tier": ""}, {})]
     logs = [spend_log(usage, service_tier=tier) for usage in usages for tier in ("flex", None)]
     spans = [SPANS[1] | {"service_tier": None, "openai.response.service_tier": tier} for tier in ("flex", "", None)]
     prices = card.at(date(2026, 10, 1))
-    for dialect, rows in (("litellm", logs), ("opentelemetry", spans)):
+    dialects: dict[TableDialect, list[dict[str, Any]]] = {"litellm": logs, "opentelemetry": spans}
+    for dialect, rows in dialects.items():
         path = written(tmp_path / f"{dialect}.jsonl", rows)
         exact = [prices.rate(usage_from(dialect, row)).exact for row in rows]
         with simulate(path, card, dialect=dialect, by=[]) as found:

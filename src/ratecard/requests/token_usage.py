@@ -466,11 +466,11 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
         for counter in dialect.counters
         if counter.whole and counter.name in given
     ]
-    for bucket in (PROMPT, COMPLETION, f"cache_{PROMPT}"):
-        text, *others = (buckets.get(f"{bucket}_{modality}", ()) for modality in (*MODALITIES, "document"))
+    for container in (PROMPT, COMPLETION, f"cache_{PROMPT}"):
+        text, *further = (buckets.get(f"{container}_{modality}", ()) for modality in (*MODALITIES, "document"))
         # A table need not have a rate for text: without this check, text could then be more than what is left of it.
-        if text and any(others):
-            checks.append(CountCheck(text[0], buckets.get(bucket, ()), (*text[1:], *chain(*others))))
+        if text and any(further):
+            checks.append(CountCheck(text[0], buckets.get(container, ()), (*text[1:], *chain(*further))))
     checks += [
         CountCheck(total, parts, words=f"Expected {{}}, the sum of {', '.join(paths[name] for name in parts)}")
         for total, parts in dialect.sums.items()

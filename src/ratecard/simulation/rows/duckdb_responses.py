@@ -118,14 +118,14 @@ class _Table:
     def _sound(self, plan: UsagePlan) -> Iterator[str]:
         """Yield the conditions of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
         yield from (f"{self._given[name]} IS NOT NULL" for name in self._dialect.required if name in self._given)
-        # The check of a column refuses its wrong counts; all others are checked here.
+        # The check of a bucket's column refuses its wrong counts; all others are checked here.
         columns = {names[0] for names in plan.buckets.values() if len(names) == 1}
         for counter in self._dialect.counters:
             values = [value for way in self._ways(counter.paths) if (value := self._at(way))]
             if len(values) > 1:
                 every = ", ".join(map(_whole, values))
                 yield f"least({every}) IS NOT DISTINCT FROM greatest({every})"
-            for value in values[bool(counter.meter or counter.name in columns) :]:
+            for value in () if counter.fractions else values[counter.name in columns :]:
                 whole = f"{_whole(value)} BETWEEN 0 AND {MOST_TOKENS} AND TRY_CAST({value} AS DOUBLE) = {_whole(value)}"
                 yield f"({value} IS NULL OR coalesce({whole}, FALSE))"
         for check in plan.checks:
