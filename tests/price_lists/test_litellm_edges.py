@@ -94,6 +94,7 @@ LEFT: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "of-a-tier": (PLAIN | {f"{IN}_express": 3}, f"the key {IN}_express is not known"),
     "below": (PLAIN | {f"{IN}_below_200k_tokens": 3}, f"the key {IN}_below_200k_tokens is not known"),
+    "above-0": (PLAIN | {f"{IN}_above_0k_tokens": 3}, f"the key {IN}_above_0k_tokens is not known"),
     "part-above": (
         PLAIN | {"input_cost_per_audio_token": 3, "input_cost_per_audio_token_above_1k_tokens": 4},
         "the key input_cost_per_audio_token_above_1k_tokens is of a part of the tokens, "

@@ -232,6 +232,7 @@ def test_what_the_tables_refuse_is_left_out_whole_with_the_reason(tmp_path: Path
         model("twice", twice),
         model("good", version("2")),
         model("file", version("1"), provider="No/File"),
+        *(model("file", version("1"), provider=provider) for provider in ("limits", "monthly", "vocabulary")),
     )
     done = add(tmp_path, prices)
     reasons = {f"{each.provider}/{each.id}": each.reason for each in done.left_out}
@@ -243,7 +244,8 @@ def test_what_the_tables_refuse_is_left_out_whole_with_the_reason(tmp_path: Path
     assert "the example says 2, the rates give 1" in reasons["acme/wrong"]
     assert "listed twice" in reasons["acme/twice"]
     assert reasons["acme/good"] == "the list has another model of this name before it"
-    assert reasons["No/File/file"] == "its provider's name cannot be that of a file"
+    for provider in ("No/File", "limits", "monthly", "vocabulary"):
+        assert reasons[f"{provider}/file"] == "its provider's name cannot be that of a file"
     assert price(tmp_path, "acme/good", DAY) == 1
     assert "acme/noise" not in contents(tmp_path)["acme.yaml"]
 
@@ -283,6 +285,26 @@ def test_names_mean_one_model(tmp_path: Path) -> None:
     assert card.tables.aliases == {"acme/x": "acme/a", "acme/y": "acme/b"}
     done = add(tmp_path, listed(*(model(name, version("1")) for name in "ax"), model("b", version("2"))))
     assert [each.reason for each in done.left_out] == ["its name is an alias of acme/a in acme.yaml"]
+
+
+def test_a_later_import_adds_new_aliases_and_names_those_of_other_models(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("a", version("1"), aliases=("v", "x")), model("b", version("2"))))
+    before = tables(tmp_path)
+    later = listed(
+        model("a", version("3"), aliases=("y",)),
+        model("b", version("4"), aliases=("x", "z")),
+        model("c", version("5"), aliases=("v", "w")),
+    )
+    done = add(tmp_path, later, LATER)
+    owners = {**{f"acme/{alias}": "acme/a" for alias in "vxy"}, "acme/z": "acme/b", "acme/w": "acme/c"}
+    assert ratecard.load_rate_card(tmp_path).tables.aliases == owners
+    assert only_new_lines(before, tables(tmp_path))
+    words = "the folder has its alias as a name of another model: edit that by hand"
+    assert [(each.model, str(each)) for each in done.left_out] == [
+        ("acme/b", f"{words} (acme/x of acme/a in acme.yaml)"),
+        ("acme/c", f"{words} (acme/v of acme/a in acme.yaml)"),
+    ]
+    assert add(tmp_path, later, LATER).files == ()
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -95,7 +95,7 @@ _SPECIFIC_UPLIFTS = {"us": {"inference_geo": "us"}, "fast": {"speed": "fast"}}
 # The service tier of each suffix; batches are priced by rules of their own.
 _BATCH = "batch"
 _TIERS = {"priority": "priority", "flex": "flex", "balanced": "balanced", "ultrafast": "ultrafast", "batches": _BATCH}
-_KEY = re.compile(rf"(?P<of>.+?)(?:_above_(?P<above>\d+k?)_tokens)?(?:_(?P<tier>{'|'.join(_TIERS)}))?")
+_KEY = re.compile(rf"(?P<of>.+?)(?:_above_(?P<above>[1-9]\d*k?)_tokens)?(?:_(?P<tier>{'|'.join(_TIERS)}))?")
 
 _CONDITIONS = (
     PeerCondition(

@@ -19,7 +19,7 @@ from ratecard.base.messages import Path, plural
 from ratecard.base.money import plain, plain_text, text
 from ratecard.card import RateCard
 from ratecard.examples import wrong_examples
-from ratecard.load.folder import METERS, UNITS, Disk, TableFiles, read_folder, tables_from
+from ratecard.load.folder import METERS, OPTIONAL, SHARED, UNITS, Disk, TableFiles, read_folder, tables_from
 from ratecard.load.positions import Positions, literal
 from ratecard.price_lists.lines import (
     TableLines,
@@ -148,7 +148,7 @@ def _named(listed: PriceList) -> PriceList:
     models, left_out, used = [], list(listed.left_out), set[str]()
     for model in listed.models:
         name = model.model
-        if not FILE_NAME.fullmatch(model.provider) or _file(model.provider) in (UNITS, METERS):
+        if not FILE_NAME.fullmatch(model.provider) or _file(model.provider) in (*SHARED, *OPTIONAL):
             left_out.append(model.left_out("its provider's name cannot be that of a file"))
         elif name in used:
             left_out.append(model.left_out("the list has another model of this name before it"))
@@ -225,7 +225,7 @@ class _Additions:
     def _made(self) -> dict[str, bytes]:
         self._refuse_others()
         added: dict[str, list[str]] = {}
-        for model in self.listed.models:
+        for model in map(self._with_free_aliases, self.listed.models):
             name = model.model
             if name in self.tables.models:
                 self._change(model, self.tables.models[name])
@@ -244,11 +244,20 @@ class _Additions:
             new[home], _ = inserted(self._at(home), self.before[home], insertions)
         return new
 
+    def _with_free_aliases(self, model: PeerModel) -> PeerModel:
+        """Return a model with the aliases that the folder lacks; those of other models there are named as left out."""
+        owners = {alias: owner.model for alias in model.aliases if (owner := self.tables.named(alias))}
+        for alias, owner in owners.items():
+            if owner != model.model:
+                reason = "the folder has its alias as a name of another model: edit that by hand"
+                detail = f"{alias} of {owner} in {self.tables.files[owner]}"
+                self.left_out.append(model.left_out(reason, detail=detail))
+        return replace(model, aliases=tuple(alias for alias in model.aliases if alias not in owners))
+
     def _new_model(self, model: PeerModel) -> list[str]:
-        """Return the lines of a model that the folder lacks, without aliases that other models of the folder have."""
+        """Return the lines of a model that the folder lacks."""
         self.models, self.versions = self.models + 1, self.versions + len(model.versions)
-        renamed = replace(model, aliases=tuple(alias for alias in model.aliases if self.tables.named(alias) is None))
-        return self.lines.of_model(renamed)
+        return self.lines.of_model(model)
 
     def _retire(self) -> None:
         listed = {model.model for model in self.listed.models} | {model.model for model in self.listed.left_out}
@@ -274,7 +283,7 @@ class _Additions:
                 raise TableError([_fault(model.versions[0], words)])
 
     def _change(self, model: PeerModel, old: AnyModel) -> None:
-        """Add the versions that give a model the prices of the list."""
+        """Add the versions that give a model the prices of the list, and its new aliases."""
         if old.retired is not None:
             place = old.versions[0].place.rpartition(":")[0]
             self._leave_out(model, f"it is retired in {place}, and listed again: edit that by hand")
@@ -287,6 +296,11 @@ class _Additions:
             return
         home, number = self._place(old.model)
         at = self._at(home)
+        aliases = [f"      - {literal(alias)}" for alias in model.aliases]
+        if old.aliases:
+            self._add_lines(home, ("models", number, "aliases"), aliases)
+        elif aliases:
+            self._insert(home, at.line(at.keys["models", number, "versions"]).start, ["    aliases:", *aliases])
         source = {version.effective: version for version in model.versions}
         for effective, listed_version in versions:
             lines = self.lines.of_version(model, source[listed_version.effective], effective)
