@@ -4,6 +4,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from statement_tables import WORDS, write_tables
 from test_edges_of_terms import lines, settled, term
 from test_of_contracts import ACME, clip, contract, made, text
 
@@ -52,3 +53,16 @@ def test_of_several_lines_of_one_name_each_is_compared(tmp_path: Path) -> None:
         (difference,) = differences(issued | {"lines": changed}, found)
         assert (difference.figure, Decimal(difference.now)) == ("amount", line.amount)
         assert difference.line.endswith("(2)") == bool(at)
+
+
+def test_an_edit_above_the_rates_of_one_name_changes_none_of_them(tmp_path: Path) -> None:
+    """The same rate in two versions makes two lines; lines 18 and 33 of the file become 88 and 103."""
+    words = WORDS.replace("rate: 3.3", "rate: 4").replace("total: 10.3", "total: 11")
+    rows = [text("2026-10-05"), text("2026-10-20"), text("2026-10-21")]
+    issued = made(tmp_path, write_tables(tmp_path / "tables", words=words, monthly=None), rows, "2026-10")
+    tables = write_tables(tmp_path / "tables", words="# A remark\n" * 70 + words, monthly=None)
+    later = made(tmp_path, tables, rows, "2026-10")
+    assert [line.rated.source for line in (*issued.lines, *later.lines)] == [
+        "words.yaml:18", "words.yaml:33", "words.yaml:88", "words.yaml:103"
+    ]  # fmt: skip
+    assert differences(issued.to_dict(), later) == ()

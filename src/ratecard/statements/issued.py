@@ -4,7 +4,6 @@ Why that differs from the month before is told by price, volume, mix, terms and 
 """
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -14,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from ratecard.base.money import from_fraction, plain_text, text, total
-from ratecard.statements.lines import StatementLine, exact_text
+from ratecard.statements.lines import StatementLine, exact_text, rate_order
 from ratecard.statements.settle import TermLine
 
 _ZERO = Fraction(0)
@@ -233,10 +232,17 @@ def _words(value: Any) -> str:
 
 
 def _by_name(lines: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return lines by name; several of one name by their number too."""
-    seen, named = Counter[str](), dict[str, Mapping[str, Any]]()
+    """Return lines by name; several of one name by their number too, in the order of the places of their rates."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
         name = " ".join(str(line[field]) for field in _NAMES if line.get(field))
-        seen[name] += 1
-        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = line
-    return named
+        groups.setdefault(name, []).append(line)
+    return {
+        f"{name} ({number})" if number > 1 else name: line
+        for name, group in groups.items()
+        for number, line in enumerate(sorted(group, key=_rates), 1)
+    }
+
+
+def _rates(line: Mapping[str, Any]) -> tuple[object, ...]:
+    return rate_order(*(str(line.get(name, "")) for name in ("source", "list_rate", "list_source")))

@@ -156,8 +156,19 @@ class Sums:
         return tuple(self._sums[rated] for rated in sorted(self._sums, key=_order))
 
 
-def _order(rated: Rated) -> tuple[str, ...]:
-    return (str(int(rated.kind == REFUND_LINE)), rated.model, rated.sku, rated.source, str(rated.unit_rate), str(rated))
+def _order(rated: Rated) -> tuple[object, ...]:
+    places = rate_order(rated.source, str(rated.list_rate), rated.list_source)
+    return (rated.kind == REFUND_LINE, rated.model, rated.sku, *places, str(rated.unit_rate), str(rated))
+
+
+def rate_order(source: str, list_rate: str, list_source: str) -> tuple[object, ...]:
+    """Return the key that sorts lines of a SKU by their rates; an edit above the rates of a file keeps their order.
+
+    >>> sorted(("m.yaml:10", "m.yaml:9"), key=lambda place: rate_order(place, "1", place))
+    ['m.yaml:9', 'm.yaml:10']
+    """
+    (file, number), (list_file, list_number) = (place.rpartition(":")[::2] for place in (source, list_source))
+    return file, len(number), number, list_rate, list_file, len(list_number), list_number
 
 
 def exact_text(amount: Fraction | Decimal) -> str:
