@@ -144,6 +144,14 @@ def test_rows_that_are_no_charge(tmp_path: Path, row: str, reason: str) -> None:
         assert (result.rows, result.priced, result.total.amounts) == (2, 1, (Decimal(1),))
 
 
+def test_units_that_two_columns_say_otherwise_are_refused(tmp_path: Path) -> None:
+    """A row of `unit` and `units` is one of 0.5 where they are the same number, or one of them is empty."""
+    rows = [f"{line(CHAT, '2', unit, '-1')},{units}" for unit, units in (("0.5", "0.50"), ("", "0.5"), ("0.5", "5"))]
+    with opened(export(tmp_path, *rows, head=f"{HEAD},units")) as result:
+        assert [(each.rows, each.reason) for each in result.unpriced] == [(1, "unit: 0.5 (units 5) is not a number")]
+        assert result.total.amounts == (Decimal(2),)
+
+
 def test_what_has_no_price_on_either_side_is_not_lost(tmp_path: Path) -> None:
     """Refunds, other currencies, wrong input and SKUs of no table, where a candidate retires their model too."""
     wrong = (

@@ -96,9 +96,11 @@ class Export(NamedTuple):
         return f"{self.text('requestId')} || chr(31) || coalesce({self.text(account)}, '')"
 
     def numbers(self) -> dict[str, str]:
-        """Return units, both prices and the amount, as text. The number of units has two names."""
-        units = f"coalesce({', '.join(self.text(name) for name in _COUNT)})"
-        return {"unit": units, **{name: self.text(name) for name in (*PRICES, "amount")}}
+        """Return units, both prices and the amount, as text. Units have two names; two numbers of them are none."""
+        unit, units = map(self.text, _COUNT)
+        differ = " IS DISTINCT FROM ".join(f"TRY_CAST({name} AS DECIMAL(38,{_PLACES}))" for name in (unit, units))
+        two = f"CASE WHEN {unit} <> {units} AND {differ} THEN concat({unit}, ' (units ', {units}, ')') END"
+        return {"unit": f"coalesce({two}, {unit}, {units})", **{name: self.text(name) for name in (*PRICES, "amount")}}
 
 
 class _Numbers(NamedTuple):
