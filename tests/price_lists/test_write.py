@@ -305,6 +305,10 @@ def test_a_later_import_adds_new_aliases_and_names_those_of_other_models(tmp_pat
         ("acme/c", f"{words} (acme/v of acme/a in acme.yaml)"),
     ]
     assert add(tmp_path, later, LATER).files == ()
+    file, block = tmp_path / "acme.yaml", "    aliases:\n      - acme/z\n"
+    file.write_text(file.read_text(encoding="utf-8").replace(block, "    aliases: [acme/z]\n"), encoding="utf-8")
+    with pytest.raises(ratecard.TableError, match="must begin with a dash and its first key, not in brackets"):
+        add(tmp_path, listed(model("a", version("3")), model("b", version("4"), aliases=("z", "n"))), LATER)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -297,7 +297,8 @@ class _Additions:
         home, number = self._place(old.model)
         at = self._at(home)
         aliases = [f"      - {literal(alias)}" for alias in model.aliases]
-        if old.aliases:
+        if aliases and old.aliases:
+            at.dash(("models", number, "aliases", 0))  # a list in brackets is refused
             self._add_lines(home, ("models", number, "aliases"), aliases)
         elif aliases:
             self._insert(home, at.line(at.keys["models", number, "versions"]).start, ["    aliases:", *aliases])
