@@ -247,6 +247,15 @@ def test_an_export_of_several_accounts_names_them(tmp_path: Path, tables: Path) 
     assert str(made(tmp_path, tables, *rows, heading=f"{HEADING},account").payable) == "4.00"
 
 
+@pytest.mark.parametrize("name", ["Account", "account_id", "customerId"])
+def test_accounts_by_another_name_are_not_taken_for_one(tmp_path: Path, tables: Path, name: str) -> None:
+    rows = [f"2026-10-02T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-{at},{who}" for at, who in enumerate(("acme", "bolt"))]
+    with pytest.raises(StatementError, match=f"a column '{name}', which is not read as the account. Name it"):
+        made(tmp_path, tables, *rows, heading=f"{HEADING},{name}")
+    named = made(tmp_path, tables, *rows, heading=f"{HEADING},{name}", columns={"account": name})
+    assert str(named.payable) == "4.00"
+
+
 def test_terms_of_the_month_are_over_booked_rows_too(tmp_path: Path) -> None:
     terms = "monthly:\n  - {included: 1, unit: mtoken}\n  - {minimum: 10, currency: USD}\n"
     tables = write_tables(tmp_path / "tables", monthly=terms)

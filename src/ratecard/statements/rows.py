@@ -1,6 +1,7 @@
 """The rows of one account in a usage, as a simulation reads them, in order of time; booked ones are not rated again."""
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -19,6 +20,7 @@ from ratecard.simulation.billing.skus import ModelInEffect, model_of, sold_by_sk
 from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES
+from ratecard.simulation.rows.columns import ACCOUNT_COLUMNS
 from ratecard.simulation.rows.duckdb_responses import requests_only
 from ratecard.simulation.rows.files import Source
 from ratecard.simulation.rows.where import Columns, read_condition
@@ -121,6 +123,7 @@ class Bookings:
         return self._sold[key].get(sku, (None, NOWHERE))
 
 
+_NO_LETTER = re.compile(r"[^a-z]")
 _BATCH = 10_000
 _MOST_NAMES = 1_000
 _MICROSECOND = timedelta(microseconds=1)
@@ -152,6 +155,9 @@ class AccountRows:
         named = known.account
         if not named and not self.is_ledger:
             raise StatementError(NO_ACCOUNT)
+        if not named and (other := _column_of_accounts(known.columns)):
+            words = f"the export has a column '{other}', which is not read as the account"
+            raise StatementError(f"{words}. Name it (--map account=COLUMN), or leave it out if all rows are of one")
         self._table = "usage" if self.is_ledger else known.table
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]
         self._names = BOOKED_NAMES if self.is_ledger else tuple(dict.fromkeys(("type", "model", *columns)))
@@ -340,6 +346,12 @@ class AccountRows:
                     yield from batch
         finally:
             self._is_reading = False
+
+
+def _column_of_accounts(columns: Collection[str]) -> str:
+    """Return the column of an export that is named nearly as one of accounts is, like customerId; empty if none is."""
+    letters = {column: _NO_LETTER.sub("", column.lower()) for column in columns}
+    return next((column for column, name in letters.items() if name.removesuffix("id") in ACCOUNT_COLUMNS), "")
 
 
 def _micros(day: date) -> int:
