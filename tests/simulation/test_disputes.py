@@ -131,6 +131,15 @@ def test_requests_of_two_accounts_may_have_one_name(tmp_path: Path) -> None:
         assert (simulation.rows, list(simulation.disputed)) == (4, [])
 
 
+def test_requests_by_another_name_must_be_named(tmp_path: Path) -> None:
+    file = Path(bill(tmp_path, GOOD[0]))
+    file.write_text(file.read_text(encoding="utf-8").replace("requestId", "request_id", 1), encoding="utf-8")
+    with pytest.raises(SimulationError, match="Column 'request_id' is not read"):
+        write_disputes(str(file), NOW, tmp_path / "out.csv")
+    found = write_disputes(str(file), NOW, tmp_path / "out.csv", columns={"requestId": "request_id"})
+    assert found.disputed == 1
+
+
 def test_only_chosen_rows_are_looked_at(tmp_path: Path) -> None:
     wrong = f"{line(CHAT, '3', '0.5', '-1.5', timestamp='2026-03-01T00:00:00Z')},r-9"
     found, lines = disputes(tmp_path, wrong, until="2026-03-01")

@@ -246,7 +246,7 @@ class _Additions:
 
     def _with_free_aliases(self, model: PeerModel) -> PeerModel:
         """Return a model with the aliases that the folder lacks; those of other models there are named as left out."""
-        owners = {alias: owner.model for alias in model.aliases if (owner := self.tables.named(alias))}
+        owners = {alias: known.model for alias in model.aliases if (known := self.tables.named(alias))}
         for alias, owner in owners.items():
             if owner != model.model:
                 reason = "the folder has its alias as a name of another model: edit that by hand"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import pyarrow
 
 from ratecard.base.csv_text import text_cell
+from ratecard.base.errors import SimulationError
 from ratecard.base.files import replacing
 from ratecard.base.money import EXACT, minus, multiply, plain, text
 from ratecard.simulation.billing.repricer import BY_USAGE, CONTRACT_ROW, Dispute, LedgerPricer
@@ -50,9 +51,12 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
 
     `current` are the tables by which it was billed, each row at its own time; `settings` are further arguments of
     `simulate`. Amounts are in the currency of the simulation. Raises `SimulationError` for usage that is not a billing
-    export.
+    export, and for an export that seems to name its requests, contracts or accounts in a column that is not read.
     """
     with simulate(usage, current, (), by=ROW_COLUMNS, **settings) as simulation:
+        # Without its requests or contracts, a bill would seem to be as it should.
+        if simulation.reading.meant:
+            raise SimulationError(simulation.reading.warnings()[0])
         pricer = cast(LedgerPricer, simulation.pricer)
         disputes: dict[int, Dispute | str] = {}
         unpriced, others = 0, Counter[str]()

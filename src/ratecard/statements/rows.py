@@ -1,7 +1,6 @@
 """The rows of one account in a usage, as a simulation reads them, in order of time; booked ones are not rated again."""
 
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -19,8 +18,7 @@ from ratecard.simulation.billing.repricer import AGAIN
 from ratecard.simulation.billing.skus import ModelInEffect, model_of, sold_by_sku
 from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape
-from ratecard.simulation.rows.billing_export import EXPORT_NAMES
-from ratecard.simulation.rows.columns import ACCOUNT_COLUMNS
+from ratecard.simulation.rows.billing_export import EXPORT_NAMES, nearly_named
 from ratecard.simulation.rows.duckdb_responses import requests_only
 from ratecard.simulation.rows.files import Source
 from ratecard.simulation.rows.where import Columns, read_condition
@@ -123,7 +121,6 @@ class Bookings:
         return self._sold[key].get(sku, (None, NOWHERE))
 
 
-_NO_LETTER = re.compile(r"[^a-z]")
 _BATCH = 10_000
 _MOST_NAMES = 1_000
 _MICROSECOND = timedelta(microseconds=1)
@@ -155,9 +152,9 @@ class AccountRows:
         named = known.account
         if not named and not self.is_ledger:
             raise StatementError(NO_ACCOUNT)
-        if not named and (other := _column_of_accounts(known.columns)):
-            words = f"the export has a column '{other}', which is not read as the account"
-            raise StatementError(f"{words}. Name it (--map account=COLUMN), or leave it out if all rows are of one")
+        for column, name in nearly_named(known.columns).items() if self.is_ledger else ():
+            words = f"the export has a column '{column}', which is not read as {name}"
+            raise StatementError(f"{words}. Name it: --map {name}={column}")
         self._table = "usage" if self.is_ledger else known.table
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]
         self._names = BOOKED_NAMES if self.is_ledger else tuple(dict.fromkeys(("type", "model", *columns)))
@@ -346,12 +343,6 @@ class AccountRows:
                     yield from batch
         finally:
             self._is_reading = False
-
-
-def _column_of_accounts(columns: Collection[str]) -> str:
-    """Return the column of an export that is named nearly as one of accounts is, like customerId; empty if none is."""
-    letters = {column: _NO_LETTER.sub("", column.lower()) for column in columns}
-    return next((column for column, name in letters.items() if name.removesuffix("id") in ACCOUNT_COLUMNS), "")
 
 
 def _micros(day: date) -> int:

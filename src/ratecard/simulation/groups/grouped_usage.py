@@ -18,6 +18,7 @@ from ratecard.simulation.groups.plan import PREDICATES, SUMMED, Plan, Usage
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.groups.queries import Grouping
 from ratecard.simulation.groups.shapes import Counted, Shapes, ShapeTemplate, UsageShape
+from ratecard.simulation.rows.billing_export import nearly_named
 from ratecard.simulation.rows.columns import DAY, LAYOUTS, OTHER_NAMES, USAGE_COLUMNS
 from ratecard.simulation.rows.files import Source
 from ratecard.simulation.rows.where import read_condition
@@ -67,7 +68,8 @@ class Reading:
         ]
         columns = {name: usage.columns[name] for name in dict.fromkeys(used_names) if usage.has(name)}
         if usage.is_ledger:  # the ledger is made of all columns of the export
-            return replace(self, columns={name: column for name, column in columns.items() if name not in ("type",)})
+            columns.pop("type", None)
+            return replace(self, columns=columns, meant=nearly_named(usage.columns))
         missing = {name: tuple(column for column in names if not usage.has(column)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
         missing_names = dict.fromkeys(name for names in missing.values() for name in names)

@@ -6,6 +6,7 @@ are written to Parquet first, row by row.
 
 import gzip
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
@@ -101,6 +102,22 @@ class Export(NamedTuple):
         differ = " IS DISTINCT FROM ".join(f"TRY_CAST({name} AS DECIMAL(38,{_PLACES}))" for name in (unit, units))
         two = f"CASE WHEN {unit} <> {units} AND {differ} THEN concat({unit}, ' (units ', {units}, ')') END"
         return {"unit": f"coalesce({two}, {unit}, {units})", **{name: self.text(name) for name in (*PRICES, "amount")}}
+
+
+_NO_LETTER = re.compile(r"[^a-z]")
+
+
+def nearly_named(columns: Collection[str]) -> dict[str, str]:
+    """Return unread columns of an export, each with the name that it nearly has: of requests, contracts or accounts.
+
+    >>> nearly_named(["sku", "request_id", "customerId"])
+    {'request_id': 'requestId', 'customerId': 'customer'}
+    """
+    has_accounts = any(name in columns for name in ACCOUNT_COLUMNS)
+    lacking = [name for name in ("requestId", CONTRACT) if name not in columns]
+    lacking += [] if has_accounts else ACCOUNT_COLUMNS
+    letters = {column: _NO_LETTER.sub("", column.lower()) for column in columns}
+    return {column: name for column, word in letters.items() for name in lacking if word in (name.lower(), f"{name}id")}
 
 
 class _Numbers(NamedTuple):
