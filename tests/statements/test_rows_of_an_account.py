@@ -331,6 +331,20 @@ def test_rows_that_are_on_no_statement_are_counted(tmp_path: Path, tables: Path)
     )
 
 
+@pytest.mark.parametrize("head", ["type,model", "model,region"])  # a row without a type has that of its model
+def test_a_column_that_looks_like_a_missing_one_is_named(tmp_path: Path, tables: Path, head: str) -> None:
+    usage = tmp_path / "usage.csv"
+    usage.write_text(f"{head},timestamp,account,prompt_tokens,completion_tokens,Cached_Tokens,characters\n")
+    with usage.open("a") as file:
+        file.write(f"{head.replace('type', 'text').replace('model', 'scribe')},2026-10-03,acme,9,1,5,\n")
+    words = "Column 'Cached_Tokens' is not read. Did you mean 'cached_tokens'? Then name it: --map cached_tokens="
+    found = statement(usage, account="acme", month="2026-10", tables=tables)
+    assert [note for note in found.notes if "is not read" in note] == [f"{words}Cached_Tokens"]
+    named = statement(usage, account="acme", month="2026-10", tables=tables, columns={"cached_tokens": "Cached_Tokens"})
+    assert not [note for note in named.notes if "is not read" in note]
+    assert named.lines != found.lines
+
+
 def test_an_account_without_a_row_in_a_month_is_not_taken_for_a_slip_if_it_has_others(
     tmp_path: Path, tables: Path
 ) -> None:

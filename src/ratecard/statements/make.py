@@ -16,6 +16,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
 from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.groups.engines.engine import opened_usage
+from ratecard.simulation.groups.grouped_usage import not_read
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace, enough_memory
@@ -166,7 +167,7 @@ class AccountMonths:
         if alike := self._alike():
             names = " and ".join(f"'{name}'" for name in alike)
             notes.append(f"Accounts of nearly the same name: {names}. Nothing of theirs is on this statement")
-        notes += self.elsewhere(month)
+        notes += [*not_read(self.rows.near_columns(month)), *self.elsewhere(month)]
         if self.card.contracts and not self.card.contract_of(None, self.account, utc(month)):
             notes.append(f"{self.account} has no contract on {month}: prices and terms of the list")
         if month >= current_month():

@@ -16,6 +16,7 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.billing.repricer import AGAIN
 from ratecard.simulation.billing.skus import ModelInEffect, model_of, sold_by_sku
+from ratecard.simulation.groups.grouped_usage import near_columns
 from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES, nearly_named
@@ -205,6 +206,17 @@ class AccountRows:
         if name not in self._present:
             return []
         return self._texts(f"{self._text(name)} FROM {self._table} WHERE {self._within(month)}")
+
+    def near_columns(self, month: date) -> dict[str, str]:
+        """Return unread columns, each with the missing column of the account's rows in a month that it looks like."""
+        if self.is_ledger:
+            return {}
+        known, types = self._known, self.distinct("type", month) or self._known.layouts
+        names = [column.name for type_ in types if type_ in known.layouts for column in known.layouts[type_].columns]
+        read = {known.columns[name] for name in (*self._names, "timestamp", known.account) if known.has(name)}
+        return near_columns(
+            (name for name in known.types if name not in read), (name for name in names if not known.has(name))
+        )
 
     def refunded(self) -> frozenset[str]:
         """Return the ids of the requests that were refunded, in full or in part."""

@@ -1,7 +1,7 @@
 """Usage grouped by shape, kept so that a further candidate costs little, and the record of what was read."""
 
 import gc
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
@@ -72,14 +72,12 @@ class Reading:
             return replace(self, columns=columns, meant=nearly_named(usage.columns))
         missing = {name: tuple(column for column in names if not usage.has(column)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
-        missing_names = dict.fromkeys(name for names in missing.values() for name in names)
-        meant = {name: near for name in unused if name not in USAGE_COLUMNS and (near := _meant(name, missing_names))}
         return replace(
             self,
             columns=columns,
             missing={name: names for name, names in missing.items() if names},
             unused=unused,
-            meant=meant,
+            meant=near_columns(unused, (name for names in missing.values() for name in names)),
             timed=usage.has("timestamp"),
         )
 
@@ -89,10 +87,7 @@ class Reading:
 
     def warnings(self) -> list[str]:
         """Return warnings: columns that look like missing ones, invalid timestamps, rows left out or at list prices."""
-        sentences = [
-            f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
-            for name, near in self.meant.items()
-        ]
+        sentences = not_read(self.meant)
         if self.odd:
             words = "Write it like 2026-10-02 or 2026-10-02T15:00:00Z; docs/simulation.md says how to convert others"
             sentences.append(f"Timestamp '{self.odd}' is not an instant. {words}")
@@ -104,6 +99,20 @@ class Reading:
             rows = "1 row names no account, and is" if one else f"{self.without_account} rows name no account, and are"
             sentences.append(f"{rows} at list prices")
         return sentences
+
+
+def near_columns(unused: Iterable[str], missing: Iterable[str]) -> dict[str, str]:
+    """Return columns of a usage that nothing uses, each with the missing column that it looks like."""
+    lacking = dict.fromkeys(missing)
+    return {name: near for name in unused if name not in USAGE_COLUMNS and (near := _meant(name, lacking))}
+
+
+def not_read(meant: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each of these columns."""
+    return [
+        f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
+        for name, near in meant.items()
+    ]
 
 
 def _meant(name: str, missing: Collection[str]) -> str | None:
