@@ -9,7 +9,8 @@ import ratecard
 from ratecard import RateCard, TableError
 from ratecard.candidates.file import load_candidate
 
-NEW = ADDED.format(family="mixed", model="new")
+NEW = ADDED.format(family="mixed", model="new")[2:].replace("\n  ", "\n")
+_VERSION = NEW[NEW.index("      - effective") :]
 
 
 @pytest.fixture(scope="module")
@@ -106,14 +107,14 @@ def card(folder: Path) -> RateCard:
             "7: matches nothing: plain has no price on 2027-09-01; it is retired on 2027-09-01",
         ),
         (
-            NEW[2:].replace("\n  ", "\n") + "- set: new\n  rate: 2",
+            NEW + "- set: new\n  rate: 2",
             "29: line 6 adds new; write it there as it should be",
         ),
         (
-            NEW[2:].replace("\n  ", "\n") + "- scale: {model: new}\n  factor: 2",
+            NEW + "- scale: {model: new}\n  factor: 2",
             "29: line 6 adds new; write it there as it should be",
         ),
-        (NEW[2:].replace("\n  ", "\n") + "- retire: new", "29: line 6 adds new; write it there as it should be"),
+        (NEW + "- retire: new", "29: line 6 adds new; write it there as it should be"),
         # What changes nothing.
         ("- set: plain\n  rate: 0.1000", "7: changes nothing: plain has this rate already (video/mixed.yaml:15)"),
         ("- scale: {type: video}\n  factor: 1.0", "7: changes nothing: every rate x 1 is the same"),
@@ -145,19 +146,23 @@ def card(folder: Path) -> RateCard:
             "7: successor 'plane' is not in the tables. Did you mean 'plain'? Name a model's id",
         ),
         (
-            NEW[2:].replace("\n  ", "\n").replace("model: new", "model: plain"),
+            NEW.replace("model: new", "model: plain"),
             "8: model 'plain' is in the tables already (video/mixed.yaml); use set or scale",
         ),
         (
-            NEW[2:].replace("\n  ", "\n").replace("2027-09-01", "2027-08-31"),
+            NEW.replace("2027-09-01", "2027-08-31"),
             "14: effective 2027-08-31 is before 2027-09-01, from which the candidate holds",
         ),
         (
-            NEW[2:].replace("\n  ", "\n").replace("unit: clip", "unit: clips"),
+            NEW + _VERSION.replace("2027-09-01", "2027-08-31"),
+            "29: effective 2027-08-31 is before 2027-09-01, from which the candidate holds",
+        ),
+        (
+            NEW.replace("unit: clip", "unit: clips"),
             "21: unit 'clips' is not in units.yaml. Did you mean 'clip'? Allowed for fixed: clip, input_image",
         ),
         (
-            NEW[2:].replace("\n  ", "\n").replace("[5s]", "[5 s]"),
+            NEW.replace("[5s]", "[5 s]"),
             "17: duration '5 s' is not in vocabulary.yaml. Did you mean '5s'? Allowed: ",
         ),
         # What is not written as a change.
@@ -186,15 +191,15 @@ def card(folder: Path) -> RateCard:
         ),
         ("- add: {model: x}", "6: family is missing"),
         (
-            NEW[2:].replace("\n  ", "\n").replace("mode: text", "moda: text"),
+            NEW.replace("mode: text", "moda: text"),
             "11: unknown key 'moda'. Did you mean 'mode'? Allowed here: ",
         ),
         (
-            NEW[2:].replace("\n  ", "\n").replace("      type: video\n", "").replace("    type: video\n", ""),
+            NEW.replace("      type: video\n", "").replace("    type: video\n", ""),
             "7: type is missing in add",
         ),
         (
-            NEW[2:].replace("\n  ", "\n").replace("rate: 0.70", "rate: 0.7x"),
+            NEW.replace("rate: 0.70", "rate: 0.7x"),
             "24: rate '0.7x' is not a number. Write digits",
         ),
     ],

@@ -45,24 +45,21 @@ class Refusal(Exception):  # noqa: N818
 
 def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[str, Any]:
     """Return the fields of a version, for `model_copy`, that new amounts of some rates and factors change."""
-    charges = []
-    for index, charge in enumerate(version.charges):
-        fields = {"rates": _moved(charge.rates, At(index, 0), amounts, place)}
-        if factors := charge.multipliers:
-            fields["factors"] = _moved(factors, At(index, 0, "factors"), amounts, place)
-        charges.append(charge.model_copy(update=fields))
-    of_version = _moved(version.multipliers, At(_OWN, 0, "factors"), amounts, place)
-    return {"charges": tuple(charges), **({"factors": of_version} if of_version else {})}
 
+    def lines_of(part: Literal["rates", "factors"], lines: Sequence[Rate | RateFactor], charge: int) -> dict[str, Any]:
+        new = (
+            line.model_copy(update={part[:-1]: amounts[at], "source": place}) if at in amounts else line
+            for at, line in ((At(charge, number, part), line) for number, line in enumerate(lines))
+        )
+        return {part: tuple(new)} if lines else {}
 
-def _moved(
-    lines: Sequence[Rate | RateFactor], first: At, amounts: Mapping[At, Decimal], place: str
-) -> tuple[Rate | RateFactor, ...]:
-    places = [first._replace(number=number) for number in range(len(lines))]
-    return tuple(
-        line.model_copy(update={str(at.path[-1]): amounts[at], "source": place}) if at in amounts else line
-        for at, line in zip(places, lines, strict=True)
+    charges = (
+        charge.model_copy(
+            update=lines_of("rates", charge.rates, index) | lines_of("factors", charge.multipliers, index)
+        )
+        for index, charge in enumerate(version.charges)
     )
+    return {"charges": tuple(charges), **lines_of("factors", version.multipliers, _OWN)}
 
 
 def rates_of(version: Version) -> dict[At, Rate]:
