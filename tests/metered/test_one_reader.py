@@ -19,7 +19,7 @@ from ratecard.testing.usage_strategies import in_any_dialect
 from shipped import CARD
 
 PRICES = CARD.at(date(2026, 9, 29))
-OF_TYPE = {kind: vars(ratecard)[f"{kind.capitalize()}Usage"] for kind in TYPES.words}
+OF_TYPE = {kind: getattr(ratecard, f"{kind.capitalize()}Usage") for kind in TYPES.words}
 USAGES = {kind: usages(PRICES, types=[kind]) for kind in TYPES.words}
 SETTINGS = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck))
 # What a client's object may say beside what is charged: it has no effect, and is not listed.
