@@ -81,12 +81,8 @@ def checked_count(given: Any, at: Path, problems: Problems, fractions: bool = Fa
 def read_conditions(usage: Mapping[Any, Any], accepted: Accepted, problems: Problems) -> dict[str, str]:
     """Read the conditions that a usage states beside its tokens."""
     stated: dict[str, str] = {}
-    for name, spellings in accepted.items():
-        if (word := usage.get(name)) is None:
-            continue
-        if word.__class__ is str and (value := spellings.get(word)) is not None:
-            stated[name] = value
-        else:
+    for name in accepted:
+        if (word := usage.get(name)) is not None:
             problems += [((name,), words) for words in _state(name, word, accepted, stated)]
     return stated
 
