@@ -77,6 +77,13 @@ def test_a_type_that_is_null_is_not_left_out(prices: PriceBook) -> None:
             {"model": "web-search", "count": 1, "n": 2, 3: 4},
             {"": ["Unrecognized key(s) in object: 'n', '3'. Did you mean one of 'count', 'metadata'?"]},
         ),
+        (
+            {"model": "grok-4-3", "usage": TOKENS, "web_search": 1, "metadata": "m"},
+            {
+                "": ["Unrecognized key(s) in object: 'web_search'. Did you mean 'web_search_requests'?"],
+                "metadata": ["Expected object, received string"],
+            },
+        ),
     ],
 )
 def test_what_is_wrong_is_said_at_its_field(prices: PriceBook, usage: dict[Any, Any], error: Any) -> None:
