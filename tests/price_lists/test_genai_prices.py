@@ -212,13 +212,14 @@ def test_the_page_names_every_rule() -> None:
     assert [rule for rule in RULES.values() if f"| {rule} |" not in page] == []
 
 
+@pytest.mark.parametrize("name", ["whisper-large-v3", "whisper-large-v3-turbo"])
 @pytest.mark.parametrize("seconds", [0, 9, 10, Decimal("10.5")])
-def test_the_least_seconds_of_audio_are_those_of_the_calculation(market: Market, seconds: Any) -> None:
+def test_the_least_seconds_of_audio_are_those_of_the_calculation(market: Market, seconds: Any, name: str) -> None:
     """They are in the code of genai-prices, and not in its data."""
-    found = [each for each in every_model() if (each[0].id, each[1].id) == ("groq", "whisper-large-v3")]
+    found = [each for each in every_model() if (each[0].id, each[1].id) == ("groq", name)]
     usage, at = {"audio_seconds": seconds}, datetime(2026, 11, 20, tzinfo=UTC)
     theirs = [priced_by_peer(*each, {**usage, "input_audio_seconds": seconds}, at, {}) for each in found]
-    ours = priced_by_us(market.card, "groq/whisper-large-v3", usage, at, {})
+    ours = priced_by_us(market.card, f"groq/{name}", usage, at, {})
     assert [verdict(ours, each) for each in theirs] == [EQUAL]
 
 

@@ -107,6 +107,8 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> tuple[RateCard, dict[str
                                  types.ConditionalPrice(constraint=hours(time(22), time(3)), prices=price(2))],
               price_variants=[types.PriceVariant(when={"service_tier": "batch"},
                                                  prices=types.ModelPrice(input_mtok=Decimal(1)))]),
+        model("same-in-batches", price(4), price_variants=[types.PriceVariant(when={"service_tier": "batch"},
+                                                                              prices=types.ModelPrice(input_mtok=Decimal(4)))]),
         model("part-at-night", [types.ConditionalPrice(prices=price(4)),
                                 types.ConditionalPrice(constraint=hours(time(22), time(3)),
                                                        prices=price(4, 20, input_audio_mtok=Decimal(9)))]),
@@ -148,6 +150,12 @@ def test_every_window_has_its_price(market: tuple[RateCard, object], name: str) 
         assert rated(market[0], name, at, {"input": 100, "output": 10}) == 100 * (of[-1] if of else 1) + 200, at
 
 
+def test_the_longest_part_of_a_day_has_the_rate_without_hours(market: tuple[RateCard, object]) -> None:
+    [charge] = market[0].tables.models["acme/most-of-the-day"].versions[0].charges
+    inputs = [rate for rate in charge.rates if "input" in rate.attributes["tokens"]]
+    assert [(int(rate.rate), "hours" in rate.attributes) for rate in inputs] == [(2, False), (1, True)]
+
+
 def test_hours_of_another_zone_and_windows_of_one_price(market: tuple[RateCard, object]) -> None:
     for name, window in (("alike", (2, 6)), ("elsewhere", (22, 1))):
         for at in every_edge():
@@ -172,8 +180,18 @@ def test_a_condition_and_hours(market: tuple[RateCard, object]) -> None:
         night = in_hours((22, 3))(at.hour * 60)
         assert rated(market[0], "batch-at-night", at, {"input": 100}) == (200 if night else 400), at
         assert rated(market[0], "batch-at-night", at, {"input": 100}, service_tier="batch") == 100, at
+        assert rated(market[0], "same-in-batches", at, {"input": 100}, service_tier="batch") == 400, at
         part = {"input": 100, "input_audio": 10}
         assert rated(market[0], "part-at-night", at, part) == 90 * 4 + 10 * (9 if night else 4), at
+
+
+def test_examples_say_when_only_where_prices_depend_on_the_hour(market: tuple[RateCard, object]) -> None:
+    timed = {
+        model.model.removeprefix("acme/")
+        for model in market[0].tables.models.values()
+        if any(example.at for version in model.versions for example in version.examples)
+    }
+    assert timed == {*WINDOWS, "alike", "elsewhere", "batch-at-night", "part-at-night"}
 
 
 def test_a_part_of_a_meter_costs_what_it_does_on_top_of_its_whole(market: tuple[RateCard, object]) -> None:

@@ -198,6 +198,21 @@ def test_what_is_not_understood_is_left_out(market: tuple[RateCard, dict[str, Le
     assert LEFT[name][1] in str(left_out[name])
 
 
+@pytest.mark.parametrize(
+    ("entry", "usage", "millionths"),
+    [
+        (PLAIN, {"tokens": {"input": 1_000, "output": 1_000}}, 3_000),
+        ({OUT: 9} | ranges({IN: 1}, {IN: 3}), {"tokens": {"input": 1_000, "output": 1_000}}, 10_000),
+        ({"input_cost_per_image": 100}, {"counts": {"input_image": 1}}, 100),
+    ],
+)
+def test_an_example_counts_everything_with_a_price(entry: dict[str, Any], usage: object, millionths: int) -> None:
+    [model] = listed_entries({"m": {"litellm_provider": "acme", **scaled(entry)}}, "litellm").models
+    [example] = model.versions[0].examples
+    assert example.usage == usage
+    assert example.total * 1_000_000 == millionths
+
+
 def test_what_has_no_price_is_refused(market: tuple[RateCard, object]) -> None:
     with pytest.raises(QuoteError, match="service_tier"):
         rated(market[0], "with-k", {"input": 1, "output": 1, "service_tier": "priority"})

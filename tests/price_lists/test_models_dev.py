@@ -118,7 +118,7 @@ def tier(size: object, **prices: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("cost", "reason"),
     [
-        ({"tiers": [tier(500)]}, "has a tier of 500 tokens, which is not understood"),
+        ({"tiers": [tier(999)]}, "has a tier of 999 tokens, which is not understood"),
         ({"tiers": [tier(Decimal("1000.5"))]}, "has a tier of 1000.5 tokens, which is not understood"),
         ({"tiers": [tier(2000), tier(2000)]}, "has a tier of 2000 tokens, which is not understood"),
         ({"tiers": [tier("2000")]}, "has a tier of something else than the context"),
@@ -139,10 +139,10 @@ def test_a_tier_that_is_not_understood_is_left_out(cost: dict[str, Any], reason:
 
 def test_tiers_are_read_in_any_order_and_the_older_way_beside_them_is_not() -> None:
     older = {"input": 9, "output": 9}
-    cost = {"input": 1, "output": 1, "tiers": [tier(3000, input=4), tier(2000)], "context_over_200k": older}
+    cost = {"input": 1, "output": 1, "tiers": [tier(3000, input=4), tier(1000)], "context_over_200k": older}
     [model] = read_models({"acme": {"models": {"m": {"cost": as_read(cost)}}}}, "models.dev").models
     rates = [(rate.tokens, rate.above, int(rate.amount)) for rate in model.versions[0].charges[0].rates]
-    assert rates == [("input", None, 1), ("output", None, 1), ("input", 2000, 2), ("output", 2000, 2),
+    assert rates == [("input", None, 1), ("output", None, 1), ("input", 1000, 2), ("output", 1000, 2),
                      ("input", 3000, 4), ("output", 3000, 2)]  # fmt: skip
 
 
