@@ -99,6 +99,13 @@ def card(folder: Path) -> RateCard:
             "9: line 6 sets a rate that is meant here too; keep one",
         ),
         (
+            "".join(
+                f"- set: sized\n  where: {{resolution: [480p, 720p]{audio}}}\n  rate: {rate}\n"
+                for audio, rate in ((", audio: false", 1), (", audio: true", 1), ("", 2))
+            ),
+            "12: line 6 sets a rate that is meant here too; keep one",
+        ),
+        (
             "- scale: {model: plain}\n  factor: 2\n- retire: plain",
             "8: line 6 changes plain from the same day on; keep one",
         ),
@@ -166,6 +173,11 @@ def card(folder: Path) -> RateCard:
             "17: duration '5 s' is not in vocabulary.yaml. Did you mean '5s'? Allowed: ",
         ),
         # What is not written as a change.
+        (
+            "- set: plain\n  rate: 1\n  rate: 2\n- retire: zzz",
+            "8: key 'rate' is written twice (first in line 7); keep one\n"
+            "c.yaml:9: matches nothing: no model 'zzz'. Name a model's id, as the tables have it",
+        ),
         (
             "- set: plain\n  rate: 0.2\n  wher: {}",
             "8: unknown key 'wher'. Did you mean 'where'? Allowed here: set, charge, where, factor, rate",

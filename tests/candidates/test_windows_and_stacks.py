@@ -154,6 +154,15 @@ def test_the_versions_of_a_window_say_where_they_come_from(card: RateCard, folde
     assert (found["2027-11-01"].source, found["2027-11-01"].place) == (f"the prices before {words}", f"{path}:3")
 
 
+def test_a_version_without_a_new_rate_is_followed_by_one_with_some(folder: Path) -> None:
+    mixed = folder / "video" / "mixed.yaml"
+    text = mixed.read_text().replace("rates: [{rate: 0.01}]", "rates: [{rate: 0.04}]")
+    mixed.write_text(text.replace("720p}, total: 0.05}", "720p}, total: 0.20}"))
+    change = "- scale: {model: sized}\n  factor: 1\n  round: {to: 0.04, mode: up}\n"
+    new = load_rate_card(folder).with_candidate(ending(folder, change, "2027-03-01", "2027-11-01"))
+    assert amounts(new, "sized")[1:] == [("2027-06-01", ["0.04", "0.04", "0.04", "0.52"]), ("2027-01-01", ["0.04"])]
+
+
 def test_a_set_overrides_what_the_list_says_meanwhile(card: RateCard, folder: Path) -> None:
     changes = "- set: sized\n  where: {audio: false, resolution: [480p, 720p]}\n  rate: 0.7\n"
     later = ending(folder, changes, "2027-07-01", "2027-11-01")
