@@ -177,6 +177,11 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
         ("openai", {"usage": {"prompt_tokens": 5}}, {"usage.completion_tokens": "Required"}),
         (
             "openai",
+            {"object": "list", "data": [{"object": "embedding"}], "usage": {"total_tokens": 5}},
+            {"usage.prompt_tokens": "Required"},
+        ),
+        (
+            "openai",
             {"usage": CHAT | {"prompt_tokens": "10"}},
             {"usage.prompt_tokens": "Expected number, received string"},
         ),

@@ -149,6 +149,8 @@ def test_a_list_of_counts_drops_nothing(name: str, of: str, word: str) -> None:
         ([{count: 2}], (*at, "None"), no_price),
     ):
         assert refusals(name, response(dialect, sound(dialect) | {of: given})) == {path: said}, given
+    each = {(*at, str(index)): "Expected object, received number" for index in range(2)}
+    assert refusals(name, response(dialect, sound(dialect) | {of: [7, 8]})) == each
 
 
 def test_calls_of_tools_beside_a_usage_are_checked_like_counts() -> None:

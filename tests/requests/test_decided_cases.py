@@ -28,6 +28,12 @@ def test_0_seconds_of_reference_video_are_none(prices: PriceBook) -> None:
     assert messages(prices, body) == {"reference_video_total_duration": ["Required"]}
 
 
+def test_a_body_without_audio_asks_for_it(prices: PriceBook) -> None:
+    body = {"model": "kling-v3-pro-text-to-video", "duration": "5s"}
+    assert prices.quote_video(body) == prices.quote_video({**body, "audio": True})
+    assert prices.quote_video(body).total > prices.quote_video({**body, "audio": False}).total
+
+
 def test_auto_stands_in_the_list_of_durations_after_the_seconds_with_minus_1(prices: PriceBook) -> None:
     listed = " | ".join(f"'{word}'" for word in (*(f"{n}s" for n in range(4, 31)), "-1", "auto"))
     found = messages(prices, {**GOOD, "duration": "31s"})

@@ -1,17 +1,18 @@
 """The fields of a video body: each place that lists all of them has the same ones, in the same order."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 
 import pytest
 
 from ratecard import VideoUsage
 from ratecard.cli.quote import quote
-from ratecard.requests.video import FIELD_ORDER, api_wide_fields
+from ratecard.requests.video import FIELD_ORDER, REFERENCE_SECONDS, api_wide_fields, fields_of
 from ratecard.requests.video_request import Like, VideoRequest
 from ratecard.server.bodies import VideoQuoteRequest
 from ratecard.simulation.rows.columns import LAYOUTS
-from ratecard.tables.units import VideoFields
-from ratecard.tables.video import LISTED_NUMBERS
+from ratecard.tables.units import Range, VideoFields
+from ratecard.tables.video import LISTED_NUMBERS, VideoVersion
 from ratecard.testing.video_strategies import BROKEN
 from ratecard.views.sheet import SHEET_COLUMNS
 from shipped import CARD
@@ -55,3 +56,12 @@ def test_typed_usages_have_the_numbers_of_the_vocabulary() -> None:
         limits = schema[name]["anyOf"][0]
         assert (limits["minimum"], limits["maximum"]) == (getattr(known, name).min, getattr(known, name).max)
     assert likes["target_fps"] == f"{known.target_fps.min} to {known.target_fps.max}"
+
+
+def test_a_model_limits_the_most_of_its_reference_video_and_the_vocabulary_the_least() -> None:
+    known = CARD.tables.vocabulary.video
+    wide = api_wide_fields(known.model_copy(update={REFERENCE_SECONDS: Range(min=Decimal(2), max=Decimal(150))}))
+    version = CARD.tables.models["seedance-2-5-reference-to-video-basic"].versions[0]
+    assert isinstance(version, VideoVersion) and (limits := version.accepts.reference_video_total_duration)
+    accept = fields_of(version, wide)[REFERENCE_SECONDS].accept
+    assert [accept(seconds) for seconds in (1, 2, limits.max, limits.max + 1)] == [None, 2, limits.max, None]
