@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ledger_rows import ROWS, all_rows
 
+from ledger_rows import ROWS, all_rows
 from ratecard import PriceBook
 from ratecard.ledger import LedgerError, iter_ledger, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.files import json_rows

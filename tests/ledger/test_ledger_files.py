@@ -10,8 +10,8 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ledger_rows import ROWS, all_rows
 
+from ledger_rows import ROWS, all_rows
 from ratecard import PriceBook
 from ratecard.ledger import ledger_csv, ledger_json, read_ledger
 from ratecard.line_items import InferenceDetails, LedgerEntry

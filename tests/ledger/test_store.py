@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept import AMOUNTS, WHEN, pages, quote_of, rows
-from ledger_rows import USAGES
 
 from databases import POSTGRES
+from ledger_rows import USAGES
 from ratecard import InstantError, PriceBook
 from ratecard.base.messages import echo
 from ratecard.ledger import Clock, LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger

@@ -1,13 +1,16 @@
 """The ledger rows of a quote: their fields, and that they sum to its total."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 
 import pytest
-from ledger_rows import USAGES, WHEN, all_rows, rows_of
 
+from ledger_rows import USAGES, WHEN, all_rows, rows_of
 from ratecard import InstantError, PriceBook
+from ratecard.accounts import CurrencyError
 from ratecard.line_items import InferenceDetails, LedgerEntry
+from ratecard.line_items.ledger_entry import value_of
 
 
 @pytest.mark.parametrize("usage", USAGES, ids=lambda usage: f"{usage['type']}-{usage.get('model', 'rpc')}")
@@ -112,3 +115,11 @@ def test_currencies_are_those_of_real_exports(prices: PriceBook) -> None:
     with pytest.raises(ValueError) as caught:
         rows_of(quote, currency="usd")
     assert str(caught.value) == "currency='usd'. Allowed: USD, DIEM, BUNDLED_CREDITS"
+
+
+def test_the_worth_of_a_balance_is_needed_for_its_value_and_does_not_tell_rows_apart(prices: PriceBook) -> None:
+    [row, *_] = rows_of(prices.rate(USAGES[0]), currency="DIEM")
+    assert (replace(row, worth=Decimal(2)), value_of(Decimal(3), replace(row, worth=Decimal(2)))) == (row, Decimal(6))
+    assert value_of(Decimal(3), replace(row, currency="USD", worth=None)) == 3
+    with pytest.raises(CurrencyError, match="does not say what one DIEM was worth"):
+        value_of(Decimal(3), replace(row, worth=None))
