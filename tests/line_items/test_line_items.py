@@ -49,6 +49,7 @@ def test_a_line_names_what_was_bought_and_where_its_rate_stands(
     text = (shipped_folder() / file).read_text(encoding="utf-8").splitlines()[int(number) - 1]
     assert f"rate: {rate}}}" in text
     assert_costs(quote, Fraction(line.quantity) * Fraction(line.unit_rate))
+    assert (line.list_rate, line.list_source) == (line.unit_rate, line.source), "without a contract they are the list's"
 
 
 def test_the_unit_rate_has_the_markup_in_it_and_no_trailing_zeros(prices: PriceBook) -> None:

@@ -55,6 +55,7 @@ def test_a_quote_is_a_value_with_all_its_parts(prices: PriceBook) -> None:
     of_version = {part.name: getattr(quote, part.name) for part in fields(quote.version)}
     of_version["asked"] = ""  # no other name of the model was
     assert replace(quote, version=PricedVersion(**of_version)) == quote
+    assert '"asked": "größer"' in replace(quote, version=PricedVersion(**of_version | {"asked": "größer"})).explain()
     assert prices.quote_video(dict(BODY)).version is quote.version
 
 

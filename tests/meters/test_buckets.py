@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from made_up_provider import FACTORS, RATES, book, faults, rated, table
 
 from nightly import examples
-from ratecard import PriceBook, QuoteError, TextUsage
+from ratecard import PriceBook, QuoteError, RateCard, TextUsage
+from ratecard.line_items.tokens import TokenRates
+from ratecard.tables.metered import Tokens
 
 M = 1_000_000
 
@@ -266,3 +268,18 @@ def test_a_table_may_say_that_a_side_has_no_price(refused: str, other: str, fiel
 def test_a_forgotten_rate_is_a_fault(refused: str, rates: list[str], words: str) -> None:
     assert all(words in fault for fault in faults(one_sided(refused, *rates)))
     assert faults(one_sided(refused, *rates))
+
+
+@pytest.mark.parametrize(
+    ("bucket", "alone", "beside"),
+    [("output", True, True), ("output_reasoning", False, True), ("output_audio", False, False)],
+)
+def test_a_part_has_the_price_of_its_whole_if_usages_count_the_whole(
+    card: RateCard, bucket: str, alone: bool, beside: bool
+) -> None:
+    tables = card.tables
+    charge = tables.models["grok-4-3"].versions[0].charges[0]
+    assert isinstance(charge, Tokens)
+    rates = TokenRates("grok-4-3", charge, tables.units[charge.unit].per, tables.meters)
+    assert rates.prices(bucket) is beside
+    assert [rates.always_prices(bucket, counted) for counted in ([], ["output"])] == [alone, beside]
