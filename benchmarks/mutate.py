@@ -2,9 +2,9 @@
 
     make mutate PACKAGE=ratecard.line_items [SAMPLE=100] [SEED=1]
 
-Cosmic Ray makes the changes, in copies of this folder. The tests are those of the folder of the package's name, and
-of the folders that the table in CONTRIBUTING.md says belong to it. Prints how many changes a test noticed, and each
-other one as a diff.
+Cosmic Ray makes the changes, in copies of this folder. The tests are the examples of its docstrings, those of the
+folder of the package's name, and of the folders that the table in CONTRIBUTING.md says belong to it. Prints how many
+changes a test noticed, and each other one as a diff.
 """
 
 import argparse
@@ -96,7 +96,8 @@ def main() -> None:
     name = chosen.package.removeprefix("ratecard.")
     os.chdir(ROOT)
     changes = sample(Path("src/ratecard") / name, chosen.sample, chosen.seed)
-    command = [chosen.python, "-m", "pytest", "-q", "-x", *folders_of(name)]
+    # The examples of docstrings are tests too.
+    command = [chosen.python, "-m", "pytest", "-q", "-x", f"src/ratecard/{name}", *folders_of(name)]
     start = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     timeout = 60 + 5 * (time.monotonic() - start)

@@ -10,7 +10,8 @@ from ledger_rows import USAGES, WHEN, all_rows, rows_of
 from ratecard import InstantError, PriceBook
 from ratecard.accounts import CurrencyError
 from ratecard.line_items import InferenceDetails, LedgerEntry
-from ratecard.line_items.ledger_entry import value_of
+from ratecard.line_items.ledger_entry import changing_balances, unknown_currency, value_of
+from ratecard.tables.limits import Rates
 
 
 @pytest.mark.parametrize("usage", USAGES, ids=lambda usage: f"{usage['type']}-{usage.get('model', 'rpc')}")
@@ -123,3 +124,22 @@ def test_the_worth_of_a_balance_is_needed_for_its_value_and_does_not_tell_rows_a
     assert value_of(Decimal(3), replace(row, currency="USD", worth=None)) == 3
     with pytest.raises(CurrencyError, match="does not say what one DIEM was worth"):
         value_of(Decimal(3), replace(row, worth=None))
+
+
+def test_each_balance_pays_in_turn_and_the_last_one_all_that_is_left(prices: PriceBook) -> None:
+    paid = {"USD": Decimal("0.042"), "DIEM": Decimal("0.005")}
+    rows = rows_of(prices.rate(USAGES[0]), paid=paid)
+    assert [(row.currency, str(row.amount)) for row in rows] == [
+        ("DIEM", "-0.003"),
+        ("DIEM", "-0.002"),
+        ("USD", "-0.001"),
+        ("USD", "-0.021"),
+        ("USD", "-0.02"),
+    ]
+
+
+def test_a_currency_is_known_by_its_code_or_by_its_worth_at_some_time() -> None:
+    stated = [Rates(DIEM=Decimal(1)), Rates(DIEM=Decimal(2), CREDITS=Decimal(1))]
+    assert [unknown_currency(given, *stated) for given in ("EUR", "CREDITS")] == ["", ""]
+    assert changing_balances(stated) == ["CREDITS", "DIEM"]
+    assert changing_balances(stated[:1]) == []

@@ -52,6 +52,9 @@ def test_a_quote_is_a_value_with_all_its_parts(prices: PriceBook) -> None:
     assert pickle.loads(pickle.dumps(quote)) == quote  # noqa: S301
     assert pickle.loads(pickle.dumps(quote)).lines == quote.lines  # noqa: S301
     assert hash(quote) == hash(prices.quote_video(dict(BODY)))
+    for value in (quote, quote.lines[0]):
+        with pytest.raises(AttributeError):
+            setattr(value, fields(value)[0].name, None)
     of_version = {part.name: getattr(quote, part.name) for part in fields(quote.version)}
     of_version["asked"] = ""  # no other name of the model was
     assert replace(quote, version=PricedVersion(**of_version)) == quote

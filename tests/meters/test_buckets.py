@@ -68,6 +68,13 @@ def test_a_common_part_that_is_charged_with_one_of_two_is_taken_out_of_the_other
     }
 
 
+def test_a_bucket_has_the_price_of_the_nearest_that_holds_it() -> None:
+    lines = ("input, rate: 1", "output, rate: 1", "output_reasoning, rate: 5")
+    prices = book(table("".join(f"\n          - {{tokens: {line}}}" for line in lines) + "\n", "", "0.002"))
+    counts = {"output": 100, "output_reasoning": 50, "output_text_reasoning": 30}
+    assert rated(prices, counts) == {"output": "0.00005", "output-reasoning": "0.00025"}
+
+
 @pytest.mark.parametrize(
     ("tokens", "at", "words"),
     [

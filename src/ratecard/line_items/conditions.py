@@ -391,8 +391,8 @@ def edges_of(charge: Charge, rate: Rate) -> Iterator[Edge]:
 def edge_of(name: str, threshold: int) -> Edge:
     """Return the edge of a tier that begins `above` a threshold, or `from` it on.
 
-    >>> edge_of("above", 200_000), edge_of("from", 128_000)
-    (Edge(above=200000, sku='above-200k'), Edge(above=127999, sku='from-128k'))
+    >>> edge_of("above", 200_000), edge_of("from", 128_500)
+    (Edge(above=200000, sku='above-200k'), Edge(above=128499, sku='from-128500'))
     """
     short = f"{threshold // 1_000}k" if threshold and threshold % 1_000 == 0 else str(threshold)
     return Edge(threshold - (name == FROM), f"{name}-{short}")
