@@ -10,7 +10,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import product
 from operator import itemgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
@@ -319,43 +319,24 @@ def _on_each_side(
 def _amounts_for(row: _Row, version: Version | None, prices: PriceBook) -> set[Decimal | None]:
     """Return the prices in a version of what a rate of another version is for; None for what it does not sell."""
     amounts, units = set[Decimal | None](), prices.tables.units
-    charges = [charge for charge in version.charges if charge.charge == row.charge] if version else []
-    for charge in (charge for charge in charges if _per(units[charge.unit]) == row.unit):
-        hours = rates_at_each_hour(cast(Version, version), charge, window_of(row.attributes))
-        held = (charge.with_rates(rate for _, rate in numbered) for numbered in hours)
-        for charge_held, part in product(held, row.parts()):
-            amounts |= {*_amounts_of(part, charge_held, cast(Version, version), prices)} or {None}
+    if version is None:
+        return {None}
+    for charge in version.charges:
+        if (charge.charge, _per(units[charge.unit])) != (row.charge, row.unit):
+            continue
+        for numbered in rates_at_each_hour(version, charge, window_of(row.attributes)):
+            held = charge.with_rates(rate for _, rate in numbered)
+            for part in row.parts():
+                amounts |= {*_amounts_of(part, held, version, prices)} or {None}
     return amounts or {None}
 
 
 def _amounts_of(row: _Row, charge: Charge, version: Version, prices: PriceBook) -> Iterator[Decimal | None]:
     """Yield the price of a row with one value of each attribute; several prices if every rate names more than it."""
-    meters, heights = prices.tables.meters, tiers(charge.rates)
-    named = {name: value for name, (value,) in row.attributes.items() if name not in (*BEGINS, *WINDOW)}
-    if heights and "up_to" in named:  # the tier that holds the greatest height of that of the row
-        top = named["up_to"]
-        named["up_to"] = next(edge for edge in heights if edge == ANY or (top != ANY and int(edge) >= int(top)))
-    elif isinstance(version, VideoVersion):
-        named = {name: version.accepts.resolution_aliases.get(value, value) for name, value in named.items()}
-        if any(value not in (version.values_of(name) or (value,)) for name, value in named.items()):
-            return
-    if edges := band(named.get("seconds", "")):  # the band that has the longest song of that of the row
-        bands = ((value, band(value) or edges) for value in charge.values_of("seconds"))
-        named["seconds"] = next((value for value, (first, last) in bands if first <= edges[1] <= last), "")
-    if isinstance(charge, Tokens):  # a bucket without a rate may have that of its parent
-        parents = parents_of(charge, meters, charge.values_of("tokens"))
-        named["tokens"], _ = parents.get(named["tokens"], (named["tokens"], False))
-    fitting, others = list[tuple[tuple[int, int, bool], Rate]](), list[Rate]()
-    for rate in charge.rates:
-        attributes = {name: values for name, values in rate.attributes.items() if name not in BEGINS}
-        begins = [edge.above for edge in edges_of(charge, rate) if edge.above <= row.above]
-        if begins and all(named.get(name, values[0]) in values for name, values in attributes.items()):
-            if attributes.keys() <= named.keys():
-                fitting.append(((len(attributes), max(begins), rate.timed), rate))
-            else:
-                others.append(rate)
-    # Of rates that name no more than these values, the one that names most holds.
-    for rate in [max(fitting, key=itemgetter(0))[1]] if fitting else others:
+    meters = prices.tables.meters
+    if (named := _named_in(row, charge, version, prices)) is None:
+        return
+    for rate in _rates_for(named, row.above, charge):
         if not isinstance(charge, Conditioned) or not isinstance(version, MeteredVersion):
             yield charge.unit_rate(rate)
             continue
@@ -368,6 +349,41 @@ def _amounts_of(row: _Row, charge: Charge, version: Version, prices: PriceBook) 
         known = all(value in accepted[name] for name, value in stated.items())
         sold = known and not factored.unmet and not version.refuses(stated, meters)
         yield factored.unit_rate if sold else None
+
+
+def _named_in(row: _Row, charge: Charge, version: Version, prices: PriceBook) -> dict[str, str] | None:
+    """Return the values of a row as a charge of a version names them; None if the version does not accept them."""
+    named = {name: value for name, (value,) in row.attributes.items() if name not in (*BEGINS, *WINDOW)}
+    heights = tiers(charge.rates)
+    if heights and "up_to" in named:  # the tier that holds the greatest height of that of the row
+        top = named["up_to"]
+        named["up_to"] = next(edge for edge in heights if edge == ANY or (top != ANY and int(edge) >= int(top)))
+    elif isinstance(version, VideoVersion):
+        named = {name: version.accepts.resolution_aliases.get(value, value) for name, value in named.items()}
+        if any(value not in (version.values_of(name) or (value,)) for name, value in named.items()):
+            return None
+    if edges := band(named.get("seconds", "")):  # the band that has the longest song of that of the row
+        bands = ((value, band(value) or edges) for value in charge.values_of("seconds"))
+        named["seconds"] = next((value for value, (first, last) in bands if first <= edges[1] <= last), "")
+    if isinstance(charge, Tokens):  # a bucket without a rate may have that of its parent
+        parents = parents_of(charge, prices.tables.meters, charge.values_of("tokens"))
+        named["tokens"], _ = parents.get(named["tokens"], (named["tokens"], False))
+    return named
+
+
+def _rates_for(named: Mapping[str, str], above: int, charge: Charge) -> list[Rate]:
+    """Return the rate for these values and longer prompts; if every rate names more than they do, all that fit them."""
+    fitting, others = list[tuple[tuple[int, int, bool], Rate]](), list[Rate]()
+    for rate in charge.rates:
+        attributes = {name: values for name, values in rate.attributes.items() if name not in BEGINS}
+        begins = [edge.above for edge in edges_of(charge, rate) if edge.above <= above]
+        if begins and all(named.get(name, values[0]) in values for name, values in attributes.items()):
+            if attributes.keys() <= named.keys():
+                fitting.append(((len(attributes), max(begins), rate.timed), rate))
+            else:
+                others.append(rate)
+    # Of rates that name no more than these values, the one that names most holds.
+    return [max(fitting, key=itemgetter(0))[1]] if fitting else others
 
 
 def _per(unit: Unit) -> str:
