@@ -250,7 +250,7 @@ def test_an_export_of_several_accounts_names_them(tmp_path: Path, tables: Path) 
 @pytest.mark.parametrize("name", ["Account", "account_id", "customerId"])
 def test_accounts_by_another_name_are_not_taken_for_one(tmp_path: Path, tables: Path, name: str) -> None:
     rows = [f"2026-10-02T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-{at},{who}" for at, who in enumerate(("acme", "bolt"))]
-    with pytest.raises(StatementError, match=f"a column '{name}', which is not read as (account|customer). Name it"):
+    with pytest.raises(StatementError, match=f"Column '{name}' is not read. Did you mean '(account|customer)'"):
         made(tmp_path, tables, *rows, heading=f"{HEADING},{name}")
     named = made(tmp_path, tables, *rows, heading=f"{HEADING},{name}", columns={"account": name})
     assert str(named.payable) == "4.00"
@@ -259,7 +259,7 @@ def test_accounts_by_another_name_are_not_taken_for_one(tmp_path: Path, tables: 
 @pytest.mark.parametrize("name", ["request_id", "RequestID", "Request Id"])
 def test_requests_by_another_name_are_not_billed_twice(tmp_path: Path, tables: Path, name: str) -> None:
     heading = HEADING.replace("requestId", name)
-    with pytest.raises(StatementError, match=f"a column '{name}', which is not read as requestId. Name it"):
+    with pytest.raises(StatementError, match=f"Column '{name}' is not read. Did you mean 'requestId'"):
         made(tmp_path, tables, CHARGED, CHARGED, heading=heading)
     with pytest.raises(StatementError, match=CHARGED_AGAIN):
         made(tmp_path, tables, CHARGED, CHARGED, heading=heading, columns={"requestId": name})

@@ -16,7 +16,7 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.billing.repricer import AGAIN
 from ratecard.simulation.billing.skus import ModelInEffect, model_of, sold_by_sku
-from ratecard.simulation.groups.grouped_usage import near_columns
+from ratecard.simulation.groups.grouped_usage import near_columns, not_read
 from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES, nearly_named
@@ -153,9 +153,8 @@ class AccountRows:
         named = known.account
         if not named and not self.is_ledger:
             raise StatementError(NO_ACCOUNT)
-        for column, name in nearly_named(known.columns).items() if self.is_ledger else ():
-            words = f"the export has a column '{column}', which is not read as {name}"
-            raise StatementError(f"{words}. Name it: --map {name}={column}")
+        if self.is_ledger and (unread := not_read(nearly_named(known.columns))):
+            raise StatementError(unread[0])
         self._table = "usage" if self.is_ledger else known.table
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]
         self._names = BOOKED_NAMES if self.is_ledger else tuple(dict.fromkeys(("type", "model", *columns)))
