@@ -12,13 +12,13 @@ from storages import in_memory, new_address
 from ratecard import rollup
 from ratecard.review.sides import Side
 from ratecard.simulation.demo_usage import demo_usage
-from shipped import CARD as SHIPPED
+from shipped import FEW
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NOW = Side("now", SHIPPED)
-DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
+NOW = Side("now", FEW)
+DEARER = Side("then", FEW.with_candidate(Path(__file__).parent / "dearer.yaml"))
 
 
 def test_spark_writes_reads_and_updates_the_same(
@@ -26,7 +26,7 @@ def test_spark_writes_reads_and_updates_the_same(
 ) -> None:
     usage = tmp_path / "usage it is"
     usage.mkdir()
-    demo_usage(tmp_path / "all.parquet", 3_000, seed=4, card=SHIPPED)
+    demo_usage(tmp_path / "all.parquet", 3_000, seed=4, card=FEW)
     rows = pyarrow.parquet.read_table(tmp_path / "all.parquet")
     for number in range(3):
         pyarrow.parquet.write_table(rows.slice(number * 1_000, 1_000), usage / f"u {number}.parquet")
