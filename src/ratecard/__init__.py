@@ -39,81 +39,38 @@ if TYPE_CHECKING:
     from ratecard.simulation.rollup import rollup as rollup
     from ratecard.simulation.simulate import simulate as simulate
 
-# The module of every public name. It is loaded at the first use of the name, so that a program loads only what it uses.
-_HOME_OF = {
-    "EditUsage": "requests.usage",
-    "EmbeddingUsage": "requests.usage",
-    "Estimate": "line_items.quote",
-    "ImageUsage": "requests.usage",
-    "InstantError": "base.errors",
-    "LineItem": "line_items.quote",
-    "MusicUsage": "requests.usage",
-    "PriceBook": "price_book",
-    "Quote": "line_items.quote",
-    "QuoteError": "base.errors",
-    "RateCard": "card",
-    "RateCardError": "base.errors",
-    "RpcUsage": "requests.usage",
-    "SourceVideo": "line_items.source_video",
-    "SpeechUsage": "requests.usage",
-    "TableError": "base.errors",
-    "TextUsage": "requests.usage",
-    "TokenUsage": "requests.usage",
-    "TranscriptionUsage": "requests.usage",
-    "UpscaleUsage": "requests.usage",
-    "VideoUsage": "requests.usage",
-    "load_rate_card": "card",
-    "rollup": "simulation.rollup",
-    "simulate": "simulation.simulate",
-    "usage_from": "requests.usage_from",
+# The public names by their module. It is loaded at the first use of a name, so that a program loads only what it uses.
+_NAMES_OF = {
+    "base.errors": ("InstantError", "QuoteError", "RateCardError", "TableError"),
+    "card": ("RateCard", "load_rate_card"),
+    "line_items.quote": ("Estimate", "LineItem", "Quote"),
+    "line_items.source_video": ("SourceVideo",),
+    "price_book": ("PriceBook",),
+    "requests.usage": (
+        *("EditUsage", "EmbeddingUsage", "ImageUsage", "MusicUsage", "RpcUsage", "SpeechUsage"),
+        *("TextUsage", "TokenUsage", "TranscriptionUsage", "UpscaleUsage", "VideoUsage"),
+    ),
+    "requests.usage_from": ("usage_from",),
+    "simulation.rollup": ("rollup",),
+    "simulation.simulate": ("simulate",),
 }
 # The new places of names that were here before, and still work here for one release.
 _MOVED = {
     "accounts": (
-        "Amounts",
-        "ApiKey",
-        "ApiKeyList",
-        "BalanceError",
-        "ConsumptionLimits",
-        "CurrencyError",
-        "KeyUsage",
-        "TopUpError",
-        "check_top_up",
-        "current_period_usage",
-        "daily_allowance",
-        "next_refresh",
-        "period_end",
-        "period_start",
-        "settle",
-        "trailing_seven_days",
-        "within_limits",
+        *("Amounts", "ApiKey", "ApiKeyList", "BalanceError", "ConsumptionLimits", "CurrencyError", "KeyUsage"),
+        *("TopUpError", "check_top_up", "current_period_usage", "daily_allowance", "next_refresh", "period_end"),
+        *("period_start", "settle", "trailing_seven_days", "within_limits"),
     ),
-    "review.market": ("compare_models",),
-    "ledger": (
-        "LedgerError",
-        "ledger_csv",
-        "ledger_json",
-        "read_ledger",
-    ),
+    "ledger": ("LedgerError", "ledger_csv", "ledger_json", "read_ledger"),
     "limits": (
-        "Block",
-        "Limit",
-        "LimitError",
-        "Sunset",
-        "VideoLimit",
-        "failed_request_block",
-        "limits_for",
-        "rate_limit_headers",
-        "sunset",
+        *("Block", "Limit", "LimitError", "Sunset", "VideoLimit"),
+        *("failed_request_block", "limits_for", "rate_limit_headers", "sunset"),
     ),
+    "line_items": ("InferenceDetails", "LedgerEntry", "LineRate", "PricedVersion"),
     "load": ("Fault",),
-    "line_items": (
-        "InferenceDetails",
-        "LedgerEntry",
-        "LineRate",
-        "PricedVersion",
-    ),
+    "review.market": ("compare_models",),
 }
+_HOME_OF = {name: home for home, names in _NAMES_OF.items() for name in names}
 _PLACE_OF = {name: place for place, names in _MOVED.items() for name in names}
 # `from ratecard import *` must work without the extra.
 __all__ = sorted(_HOME_OF)
