@@ -217,7 +217,7 @@ class AccountMonths:
             # Of a month in which another contract holds, nothing is drawn, and its usage need not be known.
             months = [
                 earlier
-                for earlier in months_between(_begins(term), month_before(month))
+                for earlier in months_between(term.begins or date.min, month_before(month))
                 if term in self._commitments(earlier)
             ]
             if gaps := [earlier for earlier in months if earlier not in self.months]:
@@ -288,13 +288,9 @@ class AccountMonths:
         """Return the statement of the month before, or why it is missing."""
         if (before := month_before(month)) not in self.months:
             return None, "the usage has no row of it"
-        if not known and any(_begins(term) < before for term in self._commitments(before)):
+        if not known and any((term.begins or date.min) < before for term in self._commitments(before)):
             return None, "what was left of the commitment at its beginning is not known"
         try:
             return self._month(before).statement, ""
         except StatementError as error:
             return None, str(error).partition("\n")[0]
-
-
-def _begins(term: Term) -> date:
-    return term.begins or date.min

@@ -17,11 +17,11 @@ from ratecard.contracts.checks import meets
 from ratecard.line_items.ledger_entry import LedgerEntry, changing_balances, unknown_worth
 from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.price_book import PriceBook
-from ratecard.requests.body import INVALID
 from ratecard.simulation.billing.skus import ModelInEffect, sold_by_sku
 from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
+from ratecard.simulation.prices.shape_price import quote_of
 from ratecard.statements.lines import NOWHERE, Line, Rated, RatePlace, with_added, with_own_sources
 from ratecard.statements.months import next_month
 from ratecard.statements.rows import AccountRows, Bookings, booked_entry, charged_at
@@ -177,10 +177,10 @@ class AccountRater:
         if shape.type is None:
             raise ValueError(NO_TYPE)
         prices, listed = self._book(instant)
-        quote = _quote(prices, shape)
+        quote = quote_of(prices, request_of(shape))
         if not self._is_elsewhere(quote.currency):
             self.digests.add(quote.digest)
-            list_total = quote.total if prices is listed else _quote(listed, shape).total
+            list_total = quote.total if prices is listed else quote_of(listed, request_of(shape)).total
             marked = self._marked(quote, shape, instant)
             yield from with_added(list(self._lines(quote, instant, list_total, marked)))
 
@@ -214,7 +214,7 @@ class AccountRater:
         for mark in self._marks:
             skus: Mapping[str, bool] = {line.sku: False for line in quote.lines}
             if any(map(mark.can_meet, models)):
-                skus = marked_by_sku(_quote(self._marked_book(mark, instant), shape).lines)
+                skus = marked_by_sku(quote_of(self._marked_book(mark, instant), request_of(shape)).lines)
             marked.append((mark.key, skus))
         return marked
 
@@ -272,14 +272,3 @@ class AccountRater:
         sources = [self._places.get(source, NOWHERE).source or source for source in (line.source, line.list_source)]
         parts = (line.sku, line.unit, rates[0], sources[0], rates[1], sources[1])
         return Rated(*parts, *origin, place.charge, place.attributes)
-
-
-def _quote(prices: PriceBook, shape: UsageShape) -> Quote:
-    try:
-        request = request_of(shape)
-    except ValueError as error:
-        raise QuoteError(INVALID, [(("source",), str(error))]) from None
-    if shape.type == "video":
-        del request.usage["type"]
-        return prices.quote_video(request.usage, source=request.source)
-    return prices.rate(request.usage)

@@ -4,6 +4,7 @@ These are pure functions: lines in the order of time and terms go in, exact amou
 because a part of a line need not be a decimal.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -93,7 +94,7 @@ def settle_month(
     finder = _Finder(terms, units)
     included = {term: _Included(term) for term in terms if term.kind == INCLUDED}
     tiered = {term: _Tiered(term, currency) for term in terms if term.kind in (GRADUATED, VOLUME)}
-    charges: dict[Rated, Fraction] = {}
+    charges = defaultdict[Rated, Fraction](Fraction)
     refunds: list[Line] = []
     kept: list[tuple[Line, Fraction, Fraction | None]] = []
     for line in _with_parts(lines):
@@ -108,7 +109,7 @@ def settle_month(
         if (match := finder.term(line.rated, _TIERS)) is not None:
             price = tiered[match.term].take(line.rated, match.measure(quantity, amount), amount)
         else:
-            charges[line.rated] = charges.get(line.rated, _ZERO) + amount
+            charges[line.rated] += amount
         if line.request in refunded:
             kept.append((line, amount, price))
     term_lines = [included_term.line() for included_term in included.values()]
@@ -119,7 +120,7 @@ def settle_month(
         term_lines.append(_drawn(term, _charged(term, charges, finder), left))
     for term in (term for term in terms if term.kind == MONTHLY_MINIMUM):
         term_lines += _true_up(term, _charged(term, charges, finder))
-    times = {rated: times for tiers in tiered.values() for rated, times in tiers.times(charges)}
+    times = {rated: times for tiers in tiered.values() for rated, times in tiers.times(charges).items()}
     paid = {**(paid_before or {}), **_paid(kept, times)}
     return Settled((*term_lines, *_never_paid(refunds, paid, currency)), left, paid)
 
@@ -149,13 +150,12 @@ def _paid(kept: Iterable[tuple[Line, Fraction, Fraction | None]], times: Mapping
 
     Tiers of `volume` have no price (None) before all lines are known: then it is the amount times the rate's factor.
     """
-    sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
+    booked, paid = defaultdict[tuple[str, str], Fraction](Fraction), defaultdict[tuple[str, str], Fraction](Fraction)
     for line, amount, price in kept:
         key = (line.request, line.rated.sku)
-        booked, paid = sums.get(key, (_ZERO, _ZERO))
-        paid += amount * times.get(line.rated, Fraction(1)) if price is None else price
-        sums[key] = (booked + line.charged, paid)
-    return {key: min(paid / booked, Fraction(1)) for key, (booked, paid) in sums.items() if booked}
+        booked[key] += line.charged
+        paid[key] += amount * times.get(line.rated, Fraction(1)) if price is None else price
+    return {key: min(paid[key] / charged, Fraction(1)) for key, charged in booked.items() if charged}
 
 
 def _never_paid(refunds: Iterable[Line], paid: PaidShares, currency: str) -> list[TermLine]:
@@ -259,14 +259,14 @@ class _Tiered:
         known = self._parts.get((number, rated), (_ZERO, _ZERO))
         self._parts[number, rated] = (known[0] + measure, known[1] + amount)
 
-    def charge(self, charges: dict[Rated, Fraction]) -> list[TermLine]:
+    def charge(self, charges: defaultdict[Rated, Fraction]) -> list[TermLine]:
         """Add the price of each rate in its tiers to the charges, and return a line for each tier in use."""
         chosen = tier_at(self.term.tiers, self._whole) if self.term.kind == VOLUME else None
         sums: dict[int, tuple[Fraction, Fraction]] = {}
         for (number, rated), (measure, amount) in self._parts.items():
             at = number if chosen is None else chosen
             price = priced(self.term.tiers[at], measure, amount)
-            charges[rated] = charges.get(rated, _ZERO) + price
+            charges[rated] += price
             known = sums.get(at, (_ZERO, _ZERO))
             sums[at] = (known[0] + measure, known[1] + price - amount)
         return [
@@ -274,12 +274,12 @@ class _Tiered:
             for at, (measure, change) in sorted(sums.items())
         ]
 
-    def times(self, charges: Mapping[Rated, Fraction]) -> Iterator[tuple[Rated, Fraction]]:
-        """Yield each rate and the factor from its amount before the tiers to its charge after them."""
-        before: dict[Rated, Fraction] = {}
+    def times(self, charges: Mapping[Rated, Fraction]) -> dict[Rated, Fraction]:
+        """Return the factor of each rate from its amount before the tiers to its charge after them."""
+        before = defaultdict[Rated, Fraction](Fraction)
         for (_, rated), (_, amount) in self._parts.items():
-            before[rated] = before.get(rated, _ZERO) + amount
-        yield from ((rated, charges[rated] / amount) for rated, amount in before.items() if amount)
+            before[rated] += amount
+        return {rated: charges[rated] / amount for rated, amount in before.items() if amount}
 
     def _words(self, at: int) -> str:
         unit, tier = self.term.measure, self.term.tiers[at]

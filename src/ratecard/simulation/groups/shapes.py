@@ -15,8 +15,10 @@ import numpy
 import pyarrow
 from pydantic_core import from_json
 
+from ratecard.base.errors import QuoteError
 from ratecard.base.money import read_decimal
 from ratecard.line_items.source_video import SourceVideo
+from ratecard.requests.body import INVALID
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED
 from ratecard.simulation.rows.columns import (
     LAYOUTS,
@@ -105,7 +107,7 @@ class ShapeRequest(NamedTuple):
 def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
     """Return the request of a shape without its sums; `counts` are the columns of counts by meter.
 
-    Raises `ValueError` for an invalid source video.
+    Raises `QuoteError` for an invalid source video.
     """
     usage: dict[str, Any] = {"type": shape.type} if shape.type is not None else {}
     if shape.model is not None and shape.type != "rpc":
@@ -129,13 +131,11 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
         parent[name_there] = read(value)
     if shape.type == "rpc":
         usage["calls"] = [usage.pop("call", {})]
-    source = usage.pop("source", None)
-    return ShapeRequest(
-        usage,
-        SourceVideo(**source) if source else None,
-        None if raw is not None else int(predicates),
-        tuple(counted),
-    )
+    try:
+        source = SourceVideo(**known) if (known := usage.pop("source", None)) else None
+    except ValueError as error:
+        raise QuoteError(INVALID, [(("source",), str(error))]) from None
+    return ShapeRequest(usage, source, None if raw is not None else int(predicates), tuple(counted))
 
 
 def _flag(value: str) -> bool | str:

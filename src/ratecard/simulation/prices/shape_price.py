@@ -11,7 +11,6 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.money import EXACT, places_of, plain, total
 from ratecard.line_items.quote import LineItem, LineRate, Quote
 from ratecard.price_book import PriceBook
-from ratecard.requests.body import INVALID
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.token_usage import read_tokens
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
@@ -40,6 +39,14 @@ class _Tokens(NamedTuple):
     skus: frozenset[str]
 
 
+def quote_of(prices: PriceBook, request: ShapeRequest) -> Quote:
+    """Return the quote of a request of a shape. Raises `QuoteError` if it has no price."""
+    if request.usage.get("type") == "video":
+        del request.usage["type"]
+        return prices.quote_video(request.usage, source=request.source)
+    return prices.rate(request.usage)
+
+
 class ShapePrices:
     """The prices of shapes in one price book, which are added up in one currency. What many shapes share is kept."""
 
@@ -53,10 +60,10 @@ class ShapePrices:
         """Return the price of each row of a shape. Raises `QuoteError` where the rows have no price."""
         layout = LAYOUTS.get(shape.type or "")
         quantities = layout.quantities if layout else ()
-        request = self._request_of(shape) if quantities or self._predicates.counts else None
-        if request is None or request.predicates is None or not quantities:
-            quote = self._quote(request or self._request_of(shape), shape.type)
-            if request and request.counted:
+        request = request_of(shape, self._predicates.counts)
+        if request.predicates is None or not quantities:
+            quote = quote_of(self._prices, request)
+            if request.counted:
                 charged = _sum(charged_lines(quote), quote.currency)
                 return self._addable(self._with_counts(charged, request.usage, request.counted))
             return self._of_total(quote.total, quote.currency)
@@ -78,7 +85,7 @@ class ShapePrices:
 
         Raises `QuoteError` where a video of this shape has no price, whatever its length.
         """
-        request = self._request_of(shape)
+        request = request_of(shape, self._predicates.counts)
         del request.usage["type"]
         answers = self._prices._video_totals(request.usage, LENGTH, lengths, source=request.source)
         return self._prices.in_effect(request.usage["model"])[0].currency, answers
@@ -106,19 +113,7 @@ class ShapePrices:
 
     def _lines(self, shape: UsageShape) -> tuple[PricedLine, ...]:
         """Quote a shape that sums only requests once more, and return the lines."""
-        return charged_lines(self._quote(self._request_of(shape), shape.type))
-
-    def _request_of(self, shape: UsageShape) -> ShapeRequest:
-        try:
-            return request_of(shape, self._predicates.counts)
-        except ValueError as error:
-            raise QuoteError(INVALID, [(("source",), str(error))]) from None
-
-    def _quote(self, given: ShapeRequest, type_: str | None) -> Quote:
-        if type_ == "video":
-            del given.usage["type"]
-            return self._prices.quote_video(given.usage, source=given.source)
-        return self._prices.rate(given.usage)
+        return charged_lines(quote_of(self._prices, request_of(shape, self._predicates.counts)))
 
     def _of_quantity(self, none: dict[str, Any], name: str) -> PricedShape:
         """Price a shape with one summed quantity; `none` is its usage with a quantity of zero."""
