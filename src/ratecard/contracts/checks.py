@@ -5,7 +5,7 @@ The end of an override whose models are retired is not a fault: `ContractChecks.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import combinations
+from itertools import combinations, product
 
 from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
@@ -53,9 +53,8 @@ def _two_of_one_account(in_force: ContractsInForce, contracts: Mapping[str, Cont
         for one, other in combinations(sorted(signed, key=lambda contract: (contract.begins, contract.place)), 2):
             until = utc(one.until) if one.until else None
             chains = [{link.contract for link in chain_of(contract, contracts)} for contract in (one, other)]
-            if other.overlaps(utc(one.begins), until) and not (
-                one.contract in chains[1] or other.contract in chains[0]
-            ):
+            extends = one.contract in chains[1] or other.contract in chains[0]
+            if other.overlaps(utc(one.begins), until) and not extends:
                 words = f"account '{account}' has contract '{one.contract}' ({one.place}) from {one.begins} too"
                 hint = f"Let one end first, or write extends: {one.contract}"
                 yield fault_at(other.place, other.contract, f"{words}: two at one instant. {hint}")
@@ -105,13 +104,15 @@ class ContractChecks:
         """Say why an override matches no rate of its term from an instant on; empty if it matches one."""
         models = self.selected(override.target)
         begins = max(since, utc(contract.begins))
-        versions = [(model, span.version) for model in models for span in in_term(model, contract, begins)]
+        versions = [span.version for model in models for span in in_term(model, contract, begins)]
         if not versions:
             ended = next((model for model in models if model.retired), None)
             if ended and ended.retired:
                 return f"meets nothing any more: {ended.model} is retired on {ended.retired.on}"
             return f"meets nothing: no model of {override.target} has a price in the term of the contract"
-        return self._meets(override.target, versions) or self._withheld(contract, override, models)
+        charges = [(version, charge) for version in versions for charge in version.charges]
+        words = never_met(override.target, charges, self._tables.meters)
+        return words or self._withheld(contract, override, models)
 
     def _withheld(self, contract: Contract, override: Override, models: Sequence[AnyModel]) -> str:
         """Say that the contract cannot use any of these models in its whole term; empty if it can, or forbids it."""
@@ -205,23 +206,13 @@ class ContractChecks:
             self._unmet[key] = unknown_value(target, charges, self._tables.meters)
         return self._unmet[key]
 
-    def _meets(self, target: OverrideTarget, versions: Iterable[tuple[AnyModel, Version]]) -> str:
-        """Say why a target matches no rate of these versions; empty if it matches one."""
-        charges = [(version, charge) for _, version in versions for charge in version.charges]
-        return never_met(target, charges, self._tables.meters)
-
     def _unclear_models(self, chain: ContractChain) -> list[AnyModel]:
         """Return the models for which two overrides might contradict each other; empty for most contracts."""
         models: dict[str, AnyModel] = {}
         for number, contract in enumerate(chain):
-            bounds = [
-                override for other in chain[number + 1 :] for override in other.overrides if override.kind in BOUNDS
-            ]
-            pairs = [
-                *combinations(contract.overrides, 2),
-                *((one, other) for one in contract.overrides for other in bounds),
-            ]
-            for one, other in pairs:
+            inherited = (override for other in chain[number + 1 :] for override in other.overrides)
+            bounds = [override for override in inherited if override.kind in BOUNDS]
+            for one, other in (*combinations(contract.overrides, 2), *product(contract.overrides, bounds)):
                 if _may_contradict(one, other, one_layer=other not in bounds) and not _apart(one.target, other.target):
                     names = {model.model for model in self.selected(other.target)}
                     models |= {model.model: model for model in self.selected(one.target) if model.model in names}

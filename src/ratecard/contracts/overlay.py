@@ -180,10 +180,8 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
 def _versions_under(model: AnyModel, tables: Tables, chain: ContractChain, layers: Layers) -> list[Version]:
     if not any(layers):
         return list(model.versions)
-    terms, versions = (
-        [{span.version.begins for span in in_term(model, contract, utc(contract.begins))} for contract in chain],
-        [],
-    )
+    versions: list[Version] = []
+    terms = [{span.version.begins for span in in_term(model, contract, utc(contract.begins))} for contract in chain]
     for version in model.versions:
         held = [layer for layer, term in zip(layers, terms, strict=True) if version.begins in term]
         versions.append(version_under(version, held, tables.meters) if version.begins in terms[0] else version)
@@ -199,14 +197,8 @@ def _from(at: datetime, versions: Sequence[Version], before: Sequence[Version], 
     yield from (version for version in versions if version.begins >= at)
     in_effect = next(_until(at, versions), None)
     replaced = next(_until(at, before), None)
-    if (
-        in_effect is None
-        or replaced is None
-        or model.retired_at(at)
-        or any(version.begins == at for version in versions)
-    ):
-        return
-    if not same_prices(in_effect, replaced):
+    has_other = model.retired_at(at) or any(version.begins == at for version in versions)
+    if in_effect and replaced and not (has_other or same_prices(in_effect, replaced)):
         # The account knew these terms when its contract was signed, so the change was announced with the prices.
         announced = in_effect.announced or in_effect.begins.date()
         yield in_effect.model_copy(update={"effective": at.date(), "announced": announced})
@@ -236,9 +228,8 @@ def version_under(version: Version, layers: Layers, meters: Meters) -> Version:
     charges = tuple(_charge_under(charge, version, layers, meters) for charge in version.charges)
     changed: dict[str, Any] = {"charges": charges}
     if isinstance(version, MeteredVersion) and version.minimum is not None:
-        price = winner(
-            [[override for override in layer if override.target.of_whole_models] for layer in layers], "price"
-        )
+        whole = [[override for override in layer if override.target.of_whole_models] for layer in layers]
+        price = winner(whole, "price")
         if price and price.times is not None:
             changed |= {"minimum": plain(multiply(version.minimum, price.times)), "minimum_place": price.source}
     return version.model_copy(update=changed)
@@ -351,6 +342,7 @@ def _by_conditions(
     factors = [factor for factor in (*charge.factors, *version.factors) if not names.isdisjoint(factor.conditions)]
     for line in lines:
         named, refused = charge.conditions_of(line.rate), False
+        unnamed = [factor for factor in factors if factor.conditions.keys().isdisjoint(named)]
         other_attributes = {name: values for name, values in line.rate.attributes.items() if name not in names}
         for values in product(*(named.get(name) or _values(name, resolver, meters) for name in sorted(names))):
             full = dict(zip(sorted(names), values, strict=True))
@@ -362,11 +354,7 @@ def _by_conditions(
             if resolver.factored(line.rate, stated, full).unmet:
                 refused = True
                 continue
-            held = [
-                factor
-                for factor in factors
-                if factor.conditions.items() <= full.items() and factor.conditions.keys().isdisjoint(named)
-            ]
+            held = [factor for factor in unnamed if factor.conditions.items() <= full.items()]
             layers = [[override for override in layer if _holds(override.target, full)] for layer in line.layers]
             attributes = other_attributes | {name: (value,) for name, value in written.items()}
             rate = line.rate.model_copy(update={"attributes": attributes})
@@ -396,12 +384,9 @@ def _names_more(
     """Return True if `other` has the tier and hours of `rate`, and the list would take it under these conditions."""
     if any(other.attributes.get(name) != rate.attributes.get(name) for name in _NAMED_ALONE):
         return False
-    other_conditions, conditions = charge.conditions_of(other), charge.conditions_of(rate)
-    if not (
-        other_conditions.keys() > conditions.keys() and other_conditions.keys() - conditions.keys() <= written.keys()
-    ):
-        return False
-    return all(full[name] in values for name, values in other_conditions.items() if name in full)
+    more, conditions = charge.conditions_of(other), charge.conditions_of(rate)
+    is_more = more.keys() > conditions.keys() and more.keys() - conditions.keys() <= written.keys()
+    return is_more and all(full[name] in values for name, values in more.items() if name in full)
 
 
 def _bare(rate: Rate, names: Iterable[str]) -> Rate:
