@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, NotOffered, Path, invalid_enum, wrong_type
+from ratecard.base.messages import REQUIRED, NotOffered, Path, invalid_enum
 from ratecard.line_items.quote import MINIMUM, Estimate, LineItem, LineRate, Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.methods.metered import Metered, Rater
@@ -17,7 +17,7 @@ from ratecard.pricing.compiler import Compiler
 from ratecard.pricing.estimate import EstimateRequest, estimate
 from ratecard.pricing.shape_rates import ShapeRates, rates_of_tokens, stated_in
 from ratecard.pricing.video import VideoPricer
-from ratecard.requests.body import INVALID, RATED, Body, read_body, read_usage
+from ratecard.requests.body import INVALID, RATED, Body, name_of_model, read_body, read_usage
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import Suffix, plain_name, split_model
@@ -46,10 +46,7 @@ class Deprecation(NamedTuple):
     @property
     def headers(self) -> dict[str, str]:
         """Return the headers by name."""
-        return {
-            "x-service-model-deprecation-warning": self.warning,
-            "x-service-model-deprecation-date": self.date,
-        }
+        return {"x-service-model-deprecation-warning": self.warning, "x-service-model-deprecation-date": self.date}
 
 
 def deprecation_of(model: Model[Any], moment: date) -> Deprecation | None:
@@ -284,7 +281,7 @@ class PriceBook(LimitsOfADay):
         The total is exact, in the model's currency. Raises `QuoteError`.
         """
         fields = read_body(body)
-        return self._rater(AUDIO_BODY, self._name(fields))(fields, _NO_SUFFIX)
+        return self._rater(AUDIO_BODY, name_of_model(fields))(fields, _NO_SUFFIX)
 
     def estimate_text(
         self,
@@ -310,7 +307,7 @@ class PriceBook(LimitsOfADay):
         >>> prices.estimate_text("grok-4-3:enable_web_search=auto", prompt_tokens=0, max_completion_tokens=0).highest
         Decimal('0.01000000')
         """
-        full = self._name({"model": model})
+        full = name_of_model({"model": model})
         suffix = _NO_SUFFIX if self.plain_name(full) == full else split_model(full)[1]
         text_model, version = self.in_effect(self.plain_name(full))
         if text_model.type != "text":
@@ -361,10 +358,9 @@ class PriceBook(LimitsOfADay):
         # The lines of the list decide, because one line of a contract may be for this model and for its searches.
         sources = {(rate.listed or rate).source for charge in metered.version.charges for rate in charge.rates}
         charged = [line for line in base_lines if line.unit != MINIMUM]
-        by_model, others = (
-            [line for line in charged if (line.list_source in sources) is of_model] for of_model in (True, False)
-        )
-        return ShapeRates(metered, tuple(by_model), tuple(others), rates)
+        by_model = tuple(line for line in charged if line.list_source in sources)
+        others = tuple(line for line in charged if line.list_source not in sources)
+        return ShapeRates(metered, by_model, others, rates)
 
     def _of_nothing(self, usage: Mapping[str, Any], prompt: int) -> tuple[str, tuple[LineItem, ...]]:
         """Return the model and the lines of a usage that counts nothing.
@@ -387,7 +383,7 @@ class PriceBook(LimitsOfADay):
 
     def surcharge(self, name: str, count: int) -> Quote:
         """Charge a number of searches, scraped URLs or results alone, for any model."""
-        return self.rate({"type": "surcharge", "model": self._name({"model": name}), "count": count})
+        return self.rate({"type": "surcharge", "model": name_of_model({"model": name}), "count": count})
 
     @property
     def limits(self) -> Limits:
@@ -420,7 +416,7 @@ class PriceBook(LimitsOfADay):
         if kind == "surcharge" and "model" not in fields:
             needed = [name for name in ("model", "count") if name not in fields]
             raise QuoteError(INVALID, [((name,), REQUIRED) for name in needed])
-        name, suffix = self._rpc() if kind == "rpc" and "model" not in fields else self._name(fields), _NO_SUFFIX
+        name, suffix = self._rpc() if kind == "rpc" and "model" not in fields else name_of_model(fields), _NO_SUFFIX
         if kind == "text" and (plain := self.plain_name(name)) != name:
             name, suffix = plain, split_model(name)[1]
         rater = self._raters.get(name, {}).get(kind)
@@ -434,7 +430,7 @@ class PriceBook(LimitsOfADay):
         """Return the type of a usage that leaves it out; only an upscale has a `factor`, and only RPC has no model."""
         if "model" not in fields and ("network" in fields or "calls" in fields):
             return "rpc"
-        name = self._name(fields)
+        name = name_of_model(fields)
         model, _ = self.in_effect(self.plain_name(name))
         return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
 
@@ -480,13 +476,6 @@ class PriceBook(LimitsOfADay):
             words = f"Specified model not found: no model of type rpc has a price on {self.day}"
             raise QuoteError(NotOffered(words))
         return names[0]
-
-    def _name(self, fields: Mapping[str, Any]) -> str:
-        name = fields.get("model")
-        if isinstance(name, str):
-            return name
-        message = wrong_type("string", name) if "model" in fields else REQUIRED
-        raise QuoteError(INVALID, [(("model",), message)])
 
     def _wrong_type(self, model: AnyModel, asked: str) -> NoReturn:
         words = f"Specified model not found: {model.model} is of type {model.type}, and has no price for {asked}"

@@ -128,10 +128,8 @@ def _of_type(limits: Limits, type_: str, partner: bool) -> Limit:
     """Return the limit of a type of `limits.yaml`; partners without their own limit get the general one."""
     requests = {limit.partner: limit.requests for limit in limits.types if limit.type == type_}
     if False not in requests:
-        audience, hint = (
-            "partners" if partner else "everybody",
-            did_you_mean(str(type_), ("text", *LIMIT_TYPES, *_SHARED)),
-        )
+        audience = "partners" if partner else "everybody"
+        hint = did_you_mean(str(type_), ("text", *LIMIT_TYPES, *_SHARED))
         raise LimitError(f"type {type_!r} has no limit for {audience}.{hint} Types: text, {', '.join(LIMIT_TYPES)}")
     return Limit(requests[partner]) if partner in requests else Limit(requests[False], from_default=True)
 

@@ -117,11 +117,7 @@ def as_decimal(amount: Fraction) -> Decimal | Fraction:
     """
     denominator = amount.denominator
     # A fraction is a decimal if its denominator divides a power of ten; a power with this many zeros is enough.
-    return (
-        amount
-        if pow(10, denominator.bit_length(), denominator)
-        else EXACT.divide(Decimal(amount.numerator), Decimal(denominator))
-    )
+    return amount if pow(10, denominator.bit_length(), denominator) else exact_decimal(amount)
 
 
 def exact_decimal(amount: Fraction) -> Decimal:

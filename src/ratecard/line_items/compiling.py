@@ -84,10 +84,8 @@ class Compiling:
 
     def line_rate(self, rate: CompiledRate) -> LineRate:
         """Return the rate of the lines at a compiled rate."""
-        of_unit, sku = part_of(self.per), f"{self.sku}{rate.words}"
-        return LineRate(
-            sku, self.charge.unit, rate.unit_rate, rate.source, "", of_unit, self.places, listed=rate.listed
-        )
+        sku, unit, of_unit = f"{self.sku}{rate.words}", self.charge.unit, part_of(self.per)
+        return LineRate(sku, unit, rate.unit_rate, rate.source, "", of_unit, self.places, listed=rate.listed)
 
     def line_of_part(self) -> Callable[[CompiledRate, Fraction, str], LineItem]:
         """Return the function (rate, units, note) -> line item, for units that need not be an exact decimal."""

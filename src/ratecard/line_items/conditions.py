@@ -113,11 +113,8 @@ class RateResolver:
 
     def _must_meet(self, name: str, value: str) -> bool:
         """Return True for a stated value that a rate or a factor must name."""
-        without_rate = self.charge.without_rate or {}
-        return (
-            value != self._meters.condition[name].default
-            and without_rate.get(value, without_rate.get(name)) != "default"
-        )
+        without_rate, condition = self.charge.without_rate or {}, self._meters.condition[name]
+        return value != condition.default and without_rate.get(value, without_rate.get(name)) != "default"
 
     def _words(self, used: Stated) -> Iterator[str]:
         """Yield the words of conditions in SKUs: the value, after the name if an earlier condition has that value."""

@@ -320,11 +320,8 @@ class TokenRates:
             else:
                 merged[name] = parent
         refusal = cache(partial(self._refusal, above, stated))
-        unmet = (
-            set[str].intersection(*map(set, lacking.values()))
-            if lacking.keys() >= written_by_bucket.keys() > set()
-            else set()
-        )
+        all_lack = lacking.keys() >= written_by_bucket.keys() > set()
+        unmet = set[str].intersection(*map(set, lacking.values())) if all_lack else set()
         return TokenTier(
             self.buckets,
             {name: rates[name] for name in self.buckets if name in rates and name not in lacking},

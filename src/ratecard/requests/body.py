@@ -69,6 +69,15 @@ def read_usage(usage: TypedUsage | Body) -> Mapping[str, Any]:
     return read_body(usage)
 
 
+def name_of_model(fields: Mapping[str, Any]) -> str:
+    """Return the model that a request names. Raises `QuoteError` if it names none, or not by text."""
+    name = fields.get("model")
+    if isinstance(name, str):
+        return name
+    message = wrong_type("string", name) if "model" in fields else REQUIRED
+    raise QuoteError(INVALID, [(("model",), message)])
+
+
 def _refuse(message: str) -> NoReturn:
     raise QuoteError(INVALID, [((), message)])
 

@@ -44,9 +44,8 @@ def _within(objects: tuple[str, ...], *names: str) -> tuple[Way, ...]:
 
 
 def _of_completion(bucket: str, *names: str) -> Counter:
-    return Counter(
-        names[0], (*((name,) for name in names), *_within(_COMPLETION_DETAILS, *names)), "completion", bucket
-    )
+    paths = (*((name,) for name in names), *_within(_COMPLETION_DETAILS, *names))
+    return Counter(names[0], paths, "completion", bucket)
 
 
 def _by_modality(name: str, whole: str, bucket: str, objects: tuple[str, ...], *inner: str) -> list[Counter]:

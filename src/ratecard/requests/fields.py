@@ -79,9 +79,8 @@ class Choice:
         self.words = tuple(words)
         spellings = {word: word for word in self.words} | dict(also or {})
         if fold:
-            spellings = {
-                any_case: word for spelling, word in spellings.items() for any_case in _cases(spelling)
-            } | spellings
+            any_case = {case: word for spelling, word in spellings.items() for case in _cases(spelling)}
+            spellings = any_case | spellings
         self.accept: Accept = spellings.get
 
     def messages(self, given: object) -> list[str]:

@@ -174,8 +174,7 @@ def read_buckets(given: object, known: Collection[str], problems: Problems) -> T
     problems += wrong
     if wrong:
         return NO_TOKENS
-    counts = {name: int(fields[name]) for name in known if name in fields}
-    counts = {"input": 0, "output": 0} | counts
+    counts = {PROMPT: 0, COMPLETION: 0} | {name: int(fields[name]) for name in known if name in fields}
     return tuple(counts), tuple(counts.values()), None, ()
 
 
@@ -343,10 +342,10 @@ class CarefulReader:
         for counter in self._dialect.counters:
             entries_sum, count = self.together[counter.name], counts.get(counter.name, 0)
             if entries_sum > count:
-                words = (
-                    f"The entries have {entries_sum} {'.'.join(counter.paths[0])} together, and the usage has {count}"
+                path = ".".join(counter.paths[0])
+                self.refuse(
+                    self._breakdown, f"The entries have {entries_sum} {path} together, and the usage has {count}"
                 )
-                self.refuse(self._breakdown, words)
                 break
 
     def _read_other(self, way: Path, name: Any, given: Any, counts: bool, known: Sequence[str] = ()) -> None:
@@ -431,9 +430,8 @@ class UsagePlan(NamedTuple):
             count, limit = counts[check.name], sum(counts.get(name, 0) for name in check.of)
             less = sum(counts.get(name, 0) for name in check.less)
             # A part that is too large by itself is reported once, by its own check.
-            if less <= limit and (
-                count and limit if check.apart else count != limit if check.words else count > limit - less
-            ):
+            fails = count and limit if check.apart else count != limit if check.words else count > limit - less
+            if less <= limit and fails:
                 yield found.at[check.name], check.words.format(limit) if check.words else too_big(limit - less)
 
 

@@ -228,9 +228,8 @@ class _Response:
             nonzero_ways = [way for way in ways if self._counts[way]]
             new_count = counts.get(by_name.get(total, ()))
             if new_count is not None and len(nonzero_ways) <= 1 and counts.keys().isdisjoint(ways):
-                kept = {way: count for way, count in kept.items() if way not in ways} | dict.fromkeys(
-                    nonzero_ways, new_count
-                )
+                kept = {way: count for way, count in kept.items() if way not in ways}
+                kept |= dict.fromkeys(nonzero_ways, new_count)
         return kept
 
     def _made_apart(self, part: Any) -> None:
@@ -294,12 +293,9 @@ class _Response:
             self._reading.check_iterations(agreed_counts.counts)
         if problems:
             return None
-        tokens = plan.totals(agreed_counts.counts)
-        tokens = {
-            bucket: count
-            for bucket, count in tokens.items()
-            if count or bucket in _WHOLES or _has_parts(bucket, tokens)
-        }
+        totals = plan.totals(agreed_counts.counts)
+        stated_buckets = [name for name in totals if totals[name] or name in _WHOLES or _has_parts(name, totals)]
+        tokens = {name: totals[name] for name in stated_buckets}
         counts = {
             counter.meter: int(count) if count == int(count) else count
             for counter in dialect.counters

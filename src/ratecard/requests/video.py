@@ -78,12 +78,9 @@ def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
 def fields_of(version: VideoVersion, api_wide: Mapping[str, Field]) -> dict[str, Field]:
     """Return the checks of fields for one version: its own values where it lists any, else the API-wide ones."""
     accepts, fields = version.accepts, dict(api_wide)
-    if accepts.duration:
-        spellings = {_EITHER_AUTO[word]: word for word in accepts.duration if word in _EITHER_AUTO}
-        fields["duration"] = Choice(
-            accepts.duration,
-            {spelling: word for spelling, word in spellings.items() if spelling not in accepts.duration},
-        )
+    if words := accepts.duration:
+        also = {other: word for word, other in _EITHER_AUTO.items() if word in words and other not in words}
+        fields["duration"] = Choice(words, also)
     if accepts.resolution:
         fields["resolution"] = Choice(accepts.resolution, accepts.resolution_aliases, fold=True)
     elif accepts.upscale_factor:

@@ -12,7 +12,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.json_text import compact_json
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
 from ratecard.base.suggestions import few_suggestions
-from ratecard.requests.body import INVALID, read_body
+from ratecard.requests.body import INVALID, name_of_model, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote
@@ -127,10 +127,7 @@ _ESTIMATED = usage_keys(_OF_TEXT)
 def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     """Estimate a text request; refuse any other, which has a price before it runs."""
     prices = served.book
-    named = fields.get("model")
-    if not isinstance(named, str):
-        message = wrong_type("string", named) if "model" in fields else REQUIRED
-        raise QuoteError(INVALID, [(("model",), message)])
+    named = name_of_model(fields)
     model, _ = prices.in_effect(prices.plain_name(named))
     name = model.model
     type_ = fields.get("type", model.type)

@@ -78,9 +78,8 @@ class MeteredVersion(Version):
     def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
         """Return the first combination that is not sold and that a request states completely; None without one."""
         defaults = {name: condition.default for name, condition in meters.condition.items()}
-        return next(
-            (unsold for unsold in self.not_sold or () if unsold.items() <= {**defaults, **stated}.items()), None
-        )
+        full = {**defaults, **stated}.items()
+        return next((unsold for unsold in self.not_sold or () if unsold.items() <= full), None)
 
     @property
     def tokens(self) -> Tokens | None:
