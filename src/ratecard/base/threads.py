@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import monotonic_ns
@@ -23,7 +25,10 @@ class Threads:
         self._closed = False
 
     def submit(self, call: Callable[[], _Result]) -> Future[_Result]:
-        """Call a function in a thread, once one is free. Raises `RuntimeError` after `close`."""
+        """Call a function in a thread, once one is free, in a copy of the caller's context: its logs name the request.
+
+        Raises `RuntimeError` after `close`.
+        """
         future: Future[_Result] = Future()
         with self._lock:
             if self._closed:
@@ -33,7 +38,7 @@ class Threads:
                 thread = Thread(target=self._run, name=self._name, daemon=True)
                 thread.start()  # before `put`: if no thread can start, the call must not run later
                 self._threads.append(thread)
-            self._calls.put((future, call))
+            self._calls.put((future, partial(copy_context().run, call)))
         return future
 
     def waiting(self) -> int:

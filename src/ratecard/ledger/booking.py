@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
@@ -35,27 +37,22 @@ def write_charges(connection: Connection, charges: Sequence[ChargeRows], latest:
             _refuse_other(charge, first_charge.content, first_charge.instant, first_charge.entries)
     ordered_charges = sorted(first_charges.values(), key=lambda charge: charge.account)
     last_numbers = _claim(connection, ordered_charges)
-    late_charge = next(
-        (charge for charge in ordered_charges if charge.key in last_numbers and charge.instant > latest), None
-    )
-    if late_charge or len(last_numbers) < len(ordered_charges):
+    late_charges = [charge for charge in ordered_charges if charge.key in last_numbers and charge.instant > latest]
+    if late_charges or len(last_numbers) < len(ordered_charges):
         # Some charges are in the ledger already, or refused. Give back all numbers, so that the rows are numbered
         # without gaps, and claim again without these charges; that succeeds, because the accounts are locked now. A
         # host that goes on after an error finds nothing written.
         _give_back(connection, ordered_charges, last_numbers.keys())
-        if late_charge:
-            _refuse_late("request", late_charge.request_id, late_charge.instant, latest)
-        for account in dict.fromkeys(charge.account for charge in ordered_charges):
-            known_charges = [
-                charge for charge in ordered_charges if charge.account == account and charge.key not in last_numbers
-            ]
-            kept_charges = find_charges(connection, account, [charge.request_id for charge in known_charges])
-            for charge in known_charges:
-                if charge.request_id not in kept_charges:
-                    raise LedgerDamagedError(
-                        f"request {charge.request_id!r} cannot be booked, and is not in the ledger"
-                    )
-                _refuse_other(charge, *kept_charges[charge.request_id])
+        for charge in late_charges:
+            _refuse_late("request", charge.request_id, charge.instant, latest)
+        known_charges = (charge for charge in ordered_charges if charge.key not in last_numbers)
+        for account, group in groupby(known_charges, attrgetter("account")):
+            by_request = {charge.request_id: charge for charge in group}
+            kept_charges = find_charges(connection, account, list(by_request))
+            for request_id, charge in by_request.items():
+                if request_id not in kept_charges:
+                    raise LedgerDamagedError(f"request {request_id!r} cannot be booked, and is not in the ledger")
+                _refuse_other(charge, *kept_charges[request_id])
         ordered_charges = [charge for charge in ordered_charges if charge.key in last_numbers]
         last_numbers = _claim(connection, ordered_charges)
     rows = [
@@ -107,10 +104,8 @@ def _give_back(connection: Connection, charges: Iterable[ChargeRows], claimed: I
         _count(connection, account, -row_count)
     keys = [{"of_account": account, "of_request": request_id} for account, request_id in claimed]
     if keys:
-        condition = and_(
-            REQUESTS.c.account == bindparam("of_account"), REQUESTS.c.request_id == bindparam("of_request")
-        )
-        connection.execute(delete(REQUESTS).where(condition), keys)
+        of_request = REQUESTS.c.request_id == bindparam("of_request")
+        connection.execute(delete(REQUESTS).where(REQUESTS.c.account == bindparam("of_account"), of_request), keys)
 
 
 def _rows_by_account(charges: Iterable[ChargeRows]) -> dict[str, int]:
@@ -147,8 +142,8 @@ def find_charges(connection: Connection, account: str, request_ids: Sequence[str
     """Return content, instant and rows of the known charges, by request id; without rows the instant is 0."""
     requests: dict[str, Row[Any]] = {}
     for batch in _parts(request_ids):
-        condition = and_(REQUESTS.c.account == account, REQUESTS.c.request_id.in_(batch))
-        requests |= {request.request_id: request for request in connection.execute(select(REQUESTS).where(condition))}
+        query = select(REQUESTS).where(REQUESTS.c.account == account, REQUESTS.c.request_id.in_(batch))
+        requests |= {request.request_id: request for request in connection.execute(query)}
     rows = _rows(connection, account, list(requests.values()))
     return {name: (request.content, *_own(rows, request, f"request {name!r}")) for name, request in requests.items()}
 
@@ -157,8 +152,8 @@ def _rows(connection: Connection, account: str, of: Sequence[Row[Any]]) -> dict[
     numbers = [number for record in of for number in _numbers(record)]
     by_number: dict[int, Row[Any]] = {}
     for batch in _parts(numbers):  # not a join, for which SQLite would scan the account
-        condition = and_(ENTRIES.c.account == account, ENTRIES.c.number.in_(batch))
-        by_number |= {row.number: row for row in connection.execute(select(ENTRIES).where(condition))}
+        query = select(ENTRIES).where(ENTRIES.c.account == account, ENTRIES.c.number.in_(batch))
+        by_number |= {row.number: row for row in connection.execute(query)}
     return by_number
 
 
@@ -166,9 +161,8 @@ def _own(rows: Mapping[int, Row[Any]], of: Row[Any], what: str, notes: str | Non
     """Return the instant and the rows of a charge or refund. Raises `LedgerDamagedError` for missing or wrong rows."""
     kept_rows = [rows[number] for number in _numbers(of) if number in rows]
     if len(kept_rows) < of.rows:
-        raise LedgerDamagedError(
-            f"{what} has {of.rows} rows in the ledger, of which {of.rows - len(kept_rows)} are missing"
-        )
+        words = f"{what} has {of.rows} rows in the ledger, of which {of.rows - len(kept_rows)} are missing"
+        raise LedgerDamagedError(words)
     if any(row.request_id != of.request_id or notes not in (None, row.notes) for row in kept_rows):
         raise LedgerDamagedError(f"{what} has rows of another in the ledger")
     return (kept_rows[0].instant if kept_rows else 0), tuple(map(entry_of_row, kept_rows))
@@ -195,11 +189,9 @@ def refuse_other_content(kind: str, name: str, contents: tuple[str, str], instan
     kept_content, new_content = contents
     if kept_content != new_content:
         kept_timestamp, new_timestamp = map(timestamp_of, instants)
-        reason = (
-            f"its timestamp is {kept_timestamp}, not {new_timestamp}"
-            if instants[0] and kept_timestamp != new_timestamp
-            else "its content differs"
-        )
+        reason = "its content differs"
+        if instants[0] and kept_timestamp != new_timestamp:
+            reason = f"its timestamp is {kept_timestamp}, not {new_timestamp}"
         raise LedgerConflictError(_same(f"{kind} {name!r}", reason))
 
 
@@ -236,10 +228,8 @@ def write_refund(connection: Connection, asked: NewRefund, latest: int) -> tuple
     _count(connection, account, 0)
     of_refund = and_(REFUNDS.c.account == account, REFUNDS.c.refund_id == asked.refund_id)
     if (kept_refund := connection.execute(select(REFUNDS).where(of_refund)).first()) is not None:
-        notes = _notes(kept_refund.refund_id)
-        instant, entries = _own(
-            _rows(connection, account, [kept_refund]), kept_refund, f"refund {kept_refund.refund_id!r}", notes
-        )
+        rows, name = _rows(connection, account, [kept_refund]), f"refund {kept_refund.refund_id!r}"
+        instant, entries = _own(rows, kept_refund, name, _notes(kept_refund.refund_id))
         refuse_other_content("refund", asked.refund_id, (kept_refund.content, asked.content), (instant, asked.instant))
         return False, entries
     entries = _refunded(connection, asked, latest)

@@ -259,13 +259,8 @@ def refund(
     stated_amount = zero_or_more(*stated, LedgerError)
     if not corrects and not stated_amount:
         raise RefundError("amount", "Number must be greater than 0")
-    content = {
-        "request_id": request_id,
-        "sku": sku,
-        "timestamp": instant,
-        "corrects": corrects,
-        "amount": stated_amount,
-    }
+    names = {"request_id": request_id, "sku": sku}
+    content = {**names, "timestamp": instant, "corrects": corrects, "amount": stated_amount}
     new_refund = NewRefund(account, request_id, refund_id, sku, instant, stated_amount, corrects, fingerprint(content))
     with writing_on(writer, (account,)) as connection:
         new, entries = write_refund(connection, new_refund, latest_of(writer, clock))

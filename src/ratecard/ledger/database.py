@@ -216,11 +216,7 @@ class Outage:
             if need == Need.TRIAL and self._failed.get(Need.TRIAL, attempt) < attempt:
                 need = Need.WRITE
             had_failed = bool(self._failed)
-            self._failed = {
-                kind: failed_attempt
-                for kind, failed_attempt in self._failed.items()
-                if kind > need or failed_attempt > attempt
-            }
+            self._failed = {kind: last for kind, last in self._failed.items() if kind > need or last > attempt}
             is_over = had_failed and not self._failed
         if is_over:
             words = "answers" if self._problem == _DOES_NOT_ANSWER else "takes writes"

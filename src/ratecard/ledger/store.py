@@ -3,11 +3,9 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
-from contextvars import copy_context
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
 from typing import Self, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -121,12 +119,10 @@ class Ledger:
         with self.reading() as connection:
             rows = connection.execute(query.limit(walk.size + 1)).all()
         page_rows = rows[: walk.size]
-        has_more = len(rows) > len(page_rows)
-        next_walk = (
-            replace(walk, page=walk.page + 1, instant=page_rows[-1].instant, number=page_rows[-1].number)
-            if has_more
-            else None
-        )
+        next_walk = None
+        if len(rows) > len(page_rows):
+            last = page_rows[-1]
+            next_walk = replace(walk, page=walk.page + 1, instant=last.instant, number=last.number)
         return Page(tuple(map(entry_of_row, page_rows)), next_walk)
 
     def connections(self) -> tuple[int, int]:
@@ -215,7 +211,7 @@ class Ledger:
                     raise LedgerUnavailableError(f"the ledger is busy: other appends to {account!r} wait") from None
             if self._threads.waiting() and not self.outage.answers:
                 raise LedgerUnavailableError(f"the ledger's database {self.outage.problem}")
-            future = self._threads.submit(partial(copy_context().run, call))  # by its context the log names the request
+            future = self._threads.submit(call)
             try:
                 async with asyncio.timeout(limit) as timer:
                     return await asyncio.wrap_future(future)
@@ -227,10 +223,6 @@ class Ledger:
 
 
 def _ahead(account: str, walk: Walk) -> ColumnElement[bool]:
-    conditions = [
-        ENTRIES.c.account == account,
-        ENTRIES.c.number <= walk.rows,
-        tuple_(ENTRIES.c.instant, ENTRIES.c.number) > tuple_(walk.instant, walk.number),
-        ENTRIES.c.instant < walk.end,
-    ]
-    return and_(*conditions) if walk.currency is None else and_(*conditions, ENTRIES.c.currency == walk.currency)
+    after = tuple_(ENTRIES.c.instant, ENTRIES.c.number) > tuple_(walk.instant, walk.number)
+    ahead = and_(ENTRIES.c.account == account, ENTRIES.c.number <= walk.rows, after, ENTRIES.c.instant < walk.end)
+    return ahead if walk.currency is None else and_(ahead, ENTRIES.c.currency == walk.currency)

@@ -9,7 +9,6 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from contextvars import copy_context
 from decimal import Decimal
 from functools import partial
 from typing import TypeVar
@@ -102,8 +101,7 @@ class LongWork:
         """
         if self._begun >= self._most:
             raise HTTPException(503, "Too much long work waits here. Try again later", {"Retry-After": "1"})
-        # The context is copied, so that lines of the log name the request.
-        result = asyncio.wrap_future(self._threads.submit(partial(copy_context().run, work)))
+        result = asyncio.wrap_future(self._threads.submit(work))
         disconnect = asyncio.ensure_future(_has_gone(request))
         self._begun += 1
         try:
