@@ -151,6 +151,8 @@ BOUNDED_BY = {
     "pricing/video.py ": "no argument",
     "simulation/groups/shapes.py _place": "columns of the library",
     "simulation/report/report.py ": "the candidates of a report",
+    "statements/rater.py ": "the prices and terms of a month",
+    "statements/settle.py ": "the rates of a month, in each step of its terms",
     "tables/card.py _fields_of_meaning": "classes of the library",
     "tables/windows.py zones": "no argument",
     "tables/windows.py zone_of": "time zones, as tables are checked to name them",

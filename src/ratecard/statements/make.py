@@ -178,9 +178,8 @@ class AccountMonths:
         """Return names in the usage and in contracts that differ from the account's in capitals and spaces alone."""
         signed = {name for contract in self.card.contracts.values() for name in contract.accounts}
         name = self.account.strip().lower()
-        return sorted(
-            {*self.rows.alike(), *(other for other in signed if other.strip().lower() == name)} - {self.account}
-        )
+        signed_alike = {other for other in signed if other.strip().lower() == name}
+        return sorted({*self.rows.alike(), *signed_alike} - {self.account})
 
     def elsewhere(self, month: date) -> list[str]:
         """Say how many rows, and which minimum, are not on a month's statement because they are in other currencies."""
@@ -215,11 +214,8 @@ class AccountMonths:
         balances: dict[Term, Fraction] = {}
         for term in self._commitments(month):
             # Of a month in which another contract holds, nothing is drawn, and its usage need not be known.
-            months = [
-                earlier
-                for earlier in months_between(term.begins or date.min, month_before(month))
-                if term in self._commitments(earlier)
-            ]
+            span = months_between(term.begins or date.min, month_before(month))
+            months = [earlier for earlier in span if term in self._commitments(earlier)]
             if gaps := [earlier for earlier in months if earlier not in self.months]:
                 words = f"the commitment of {self.account} ({term.source}) begins with {term.begins:%Y-%m}"
                 missing = f"the usage has no row of {gaps[0]:%Y-%m}, so that it is not known what is left of it"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -123,7 +123,7 @@ class AccountRater:
         self._books: dict[tuple[int, date], tuple[PriceBook, PriceBook]] = {}
         self._marks = marks_for(self.card, terms)
         self._marked_books: dict[tuple[str, int, date], PriceBook] = {}
-        self._marked_skus: dict[tuple[PriceBook, str], Mapping[str, bool]] = {}
+        self._marked_skus = cache(marked_skus)
         self._bookings = Bookings(self._places, card.tables.families, currency)
         self._changing = changing_balances(limits.rates for limits in card.tables.limits)
         self._rated: dict[tuple[object, ...], Rated] = {}
@@ -225,11 +225,9 @@ class AccountRater:
             if not mark.can_meet(rated.model):
                 met.append((mark.key, False))
                 continue
-            key = (self._marked_book(mark, instant), rated.model)
-            if key not in self._marked_skus:
-                self._marked_skus[key] = marked_skus(*key)
-            if rated.sku in self._marked_skus[key]:
-                met.append((mark.key, self._marked_skus[key][rated.sku]))
+            skus = self._marked_skus(self._marked_book(mark, instant), rated.model)
+            if rated.sku in skus:
+                met.append((mark.key, skus[rated.sku]))
         return tuple(met)
 
     def _lines(

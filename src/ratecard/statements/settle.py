@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -182,19 +183,16 @@ class _Finder:
 
     def __init__(self, terms: Sequence[Term], units: Mapping[str, Unit]) -> None:
         self._terms, self._units = terms, units
-        self._known: dict[tuple[Rated, int], _Found | None] = {}
+        self.term = cache(self._term)
 
-    def term(self, rated: Rated, step: int) -> _Found | None:
+    def _term(self, rated: Rated, step: int) -> _Found | None:
         """Return the term of a step that applies to lines of a rate. Raises `StatementError` if two apply."""
-        place = (rated, step)
-        if place not in self._known:
-            matches = [match for term in self._terms if term.step == step if (match := self._for(term, rated))]
-            if len(matches) > 1:
-                two_terms = " and ".join(f"{match.term.kind} ({match.term.source})" for match in matches[:2])
-                words = f"SKU {rated.sku} of {rated.model} meets two terms of one step: {two_terms}"
-                raise StatementError(f"{words}. Write in one of them what it is for, or leaves out: for, except")
-            self._known[place] = matches[0] if matches else None
-        return self._known[place]
+        matches = [match for term in self._terms if term.step == step if (match := self._for(term, rated))]
+        if len(matches) > 1:
+            two_terms = " and ".join(f"{match.term.kind} ({match.term.source})" for match in matches[:2])
+            words = f"SKU {rated.sku} of {rated.model} meets two terms of one step: {two_terms}"
+            raise StatementError(f"{words}. Write in one of them what it is for, or leaves out: for, except")
+        return matches[0] if matches else None
 
     def _for(self, term: Term, rated: Rated) -> _Found | None:
         if not rated.meets(term):

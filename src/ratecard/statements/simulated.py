@@ -85,10 +85,8 @@ def simulated_months(
         if side.at is not None or not side.has_rates:
             words = f"{side.label}: the statement of a month has the prices of each row's own instant"
             raise StatementError(f"{words}. Compare tables or candidate files, and no dates or bills")
-    named = sorted(
-        {*accounts}
-        or {name for side in compared for contract in side.card.contracts.values() for name in contract.accounts}
-    )
+    signed = {name for side in compared for contract in side.card.contracts.values() for name in contract.accounts}
+    named = sorted({*accounts} or signed)
     usage_dialect = table_dialect(dialect) if dialect is not None else None
     with closing(Workspace(memory)) as workspace:
         if place := kept_place(usage, workspace.folder, None):
@@ -124,10 +122,8 @@ def _of_account(compared: Sequence[Side], rows: AccountRows, currency: str) -> I
                 simulated.append(SimulatedMonth(rows.account, month, side.label, statement, reason, names))
             except StatementError as error:
                 simulated.append(SimulatedMonth(rows.account, month, side.label, None, str(error)))
-        if any(
-            one_month.reason or (one_month.statement and (one_month.statement.lines or one_month.statement.terms))
-            for one_month in simulated
-        ):
+        statements = [made.statement for made in simulated if made.statement]
+        if any(made.reason for made in simulated) or any(made.lines or made.terms for made in statements):
             yield from simulated
 
 

@@ -19,6 +19,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.money import read_decimal
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.requests.body import INVALID
+from ratecard.requests.text_body import flag_of_text
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED
 from ratecard.simulation.rows.columns import (
     LAYOUTS,
@@ -42,7 +43,6 @@ _COLUMNS = {
 # conditions or counts.
 _OF_TOKENS = [name for name, layout in LAYOUTS.items() if layout.buckets]
 _OTHERS = {name: set().union(*(_COLUMNS[type_] for type_ in _OF_TOKENS)) - _COLUMNS[name] for name in _OF_TOKENS}
-_FLAGS = {"true": True, "false": False}
 # Longer numbers stay decimals: they exceed every bound, and may be too long for an integer.
 _DIGITS = 100
 
@@ -138,10 +138,6 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
     return ShapeRequest(usage, source, None if raw is not None else int(predicates), tuple(counted))
 
 
-def _flag(value: str) -> bool | str:
-    return _FLAGS.get(value.lower(), value)
-
-
 def number_as_given(value: str) -> int | Decimal | str:
     """Return text as the number that JSON would hold; text that is not a number stays text."""
     if value.isascii() and value.isdigit() and len(value) <= _DIGITS:
@@ -160,7 +156,7 @@ def _place(name: str) -> tuple[tuple[str, ...], str, Callable[[str], Any]]:
 # The readers of values as JSON would hold them; a value that does not fit its kind stays text, which pricing refuses.
 _READERS: Mapping[ColumnKind, Callable[[str], Any]] = {
     **dict.fromkeys(("text", "url", "condition"), str),
-    "flag": _flag,
+    "flag": flag_of_text,
     "number": number_as_given,
 }
 
