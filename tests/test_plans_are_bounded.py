@@ -149,6 +149,7 @@ BOUNDED_BY = {
     "line_items/tokens.py ": "the buckets of a tier",
     "methods/video.py line_of": "the rates of a charge; what has none is not kept",
     "pricing/video.py ": "no argument",
+    "server/route.py ": "the status codes of an endpoint",
     "simulation/groups/shapes.py _place": "columns of the library",
     "simulation/report/report.py ": "the candidates of a report",
     "statements/rater.py ": "the prices and terms of a month",

@@ -153,10 +153,8 @@ def application(
     return app
 
 
-def _http_error(request: Request, error: Exception) -> Response:
-    """Answer an error of the framework, such as an unknown path, with an error object."""
-    if not isinstance(error, HTTPException):
-        raise error
+def _http_error(request: Request, error: Any) -> Response:
+    """Answer an `HTTPException` of the framework, such as an unknown path, with an error object."""
     REFUSED_REQUESTS.labels("not found" if error.status_code == 404 else "method").inc()
     words = f"Not found: {echo(request.url.path)}" if error.status_code == 404 else error.detail
     return error_object(error.status_code, words, error.headers)

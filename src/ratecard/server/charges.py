@@ -275,25 +275,11 @@ _REFUND_EXAMPLE = {
 def _booking_operation(
     name: str, path: str, summary: str, model: type[BaseModel], example: Any, *statuses: int, **further: Any
 ) -> dict[str, Any]:
-    conflict_answer = {
-        "model": ErrorObject,
-        "description": "The id was used before, for other content; nothing was booked",
-    }
-    booked_answer = {
-        "model": model,
-        "description": "It is booked, now or before",
-        "headers": further.pop("headers", {}),
-    }
-    options = operation(
-        name,
-        path,
-        summary,
-        {200: booked_answer, 409: conflict_answer},
-        *(400, 401, 413, 415, 503, *statuses),
-        tag="Charges",
-        examples={"one": {"value": example}},
-        **further,
-    )
+    booked = {"model": model, "description": "It is booked, now or before", "headers": further.pop("headers", {})}
+    words = "The id was used before, for other content; nothing was booked"
+    answers = {200: booked, 409: {"model": ErrorObject, "description": words}}
+    further |= {"tag": "Charges", "examples": {"one": {"value": example}}}
+    options = operation(name, path, summary, answers, 400, 401, 413, 415, 503, *statuses, **further)
     return options | {"operation_id": name}
 
 

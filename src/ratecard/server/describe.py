@@ -30,36 +30,26 @@ TEXT = {"type": "string"}
 
 def errors(*statuses: int) -> _Answers:
     """Return the description of an endpoint's errors: the frequent ones by status, and all others together."""
+    described = {
+        400: ("The request is wrong, or its model has no price", "Specified model not found: nothing"),
+        401: ("No API key, or one that is not known", "Authentication failed"),
+        404: ("Not found", "Specified model not found: nothing"),
+        406: ("No offered type is accepted", "Accept application/json or text/csv"),
+        413: ("The body is too long", too_long(MOST_BODY_BYTES)),
+        415: ("The body is not JSON, or encoded otherwise than by gzip or deflate", "The body must be JSON"),
+        503: ("Not available now; try again", "Not available now. Try again later"),
+    }
     at_a_field = {"error": "Invalid request body", "details": {"_errors": [], "model": {"_errors": ["Required"]}}}
-    described: dict[int, tuple[Any, str, dict[str, Any]]] = {
-        400: (
-            InvalidRequest | ErrorObject,
-            "The request is wrong, or its model has no price",
-            {"at a field": at_a_field, **_error("Specified model not found: nothing")},
-        ),
-        401: (ErrorObject, "No API key, or one that is not known", _error("Authentication failed")),
-        404: (ErrorObject, "Not found", _error("Specified model not found: nothing")),
-        406: (ErrorObject, "No offered type is accepted", _error("Accept application/json or text/csv")),
-        413: (ErrorObject, "The body is too long", _error(too_long(MOST_BODY_BYTES))),
-        415: (
-            ErrorObject,
-            "The body is not JSON, or encoded otherwise than by gzip or deflate",
-            _error("The body must be JSON"),
-        ),
-        503: (ErrorObject, "Not available now; try again", _error("Not available now. Try again later")),
-    }
-    answers: _Answers = {
-        status: {"model": model, "description": words, "content": {JSON: {"examples": _examples(examples)}}}
-        for status, (model, words, examples) in described.items()
-        if status in statuses
-    }
+    answers: _Answers = {}
+    for status, (words, error) in described.items():
+        if status in statuses:
+            model: Any = InvalidRequest | ErrorObject if status == 400 else ErrorObject
+            fields = {"at a field": at_a_field} if status == 400 else {}
+            examples = _examples({**fields, "in a sentence": {"error": error}})
+            answers[status] = {"model": model, "description": words, "content": {JSON: {"examples": examples}}}
     answers["4XX"] = {"model": ErrorObject, "description": "Another error of the request"}
     answers["5XX"] = {"model": ErrorObject, "description": "An error of the server"}
     return answers
-
-
-def _error(words: str) -> dict[str, Any]:
-    return {"in a sentence": {"error": words}}
 
 
 def _examples(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,9 +62,8 @@ def video_examples(prices: PriceBook) -> dict[str, Any]:
     families = set()
     for model, version in prices._in_effect_all("video"):
         family = prices.tables.families[model.model]
-        example = next(
-            (sample for sample in version.examples if isinstance(sample, VideoExample) and not sample.source), None
-        )
+        samples = (sample for sample in version.examples if isinstance(sample, VideoExample) and not sample.source)
+        example = next(samples, None)
         if example and family not in families:
             families.add(family)
             examples[model.model] = _worked(model, example, {"model": model.model} | body_of_text(example.request))

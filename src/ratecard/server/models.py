@@ -39,10 +39,8 @@ _OTHERWISE = {"resolution_aliases", "enhancement_model"}
 
 def listed_models(prices: PriceBook, now: date, type_: str | None = None) -> list[ListedModel]:
     """Return every model (of a type) that has a price at the instant of `prices`, as far as it is known `now`."""
-    models = prices.models(type_)
-    return [
-        _listed(prices, known_model, now) for model in models if (known_model := _as_known(model, prices.instant, now))
-    ]
+    known_models = (_as_known(model, prices.instant, now) for model in prices.models(type_))
+    return [_listed(prices, model, now) for model in known_models if model]
 
 
 def listed_model(prices: PriceBook, now: date, name: str) -> ListedModel:
@@ -80,21 +78,14 @@ def _is_known(version: Version, now: date) -> bool:
 
 def _as_known(model: PricedModel, moment: date, now: date) -> PricedModel | None:
     """Return a model with its version at an instant, by what is known `now`; None before its first version."""
-    known_models = (
-        dated_model
-        for dated_model in model.versions
-        if dated_model.version.begins <= utc(moment) and _is_known(dated_model.version, now)
-    )
-    return next(known_models, None)
+    begun = (dated for dated in model.versions if dated.version.begins <= utc(moment))
+    return next((dated for dated in begun if _is_known(dated.version, now)), None)
 
 
 def _announced(model: Model[Any], now: date, after: date | None = None) -> list[Any]:
     """Return the announced versions after an instant (by default now), the next one first."""
-    return [
-        version
-        for version in reversed(model.versions)
-        if version.begins > utc(after or now) and _is_known(version, now)
-    ]
+    later = (version for version in reversed(model.versions) if version.begins > utc(after or now))
+    return [version for version in later if _is_known(version, now)]
 
 
 def _listed(prices: PriceBook, model: PricedModel, now: date) -> ListedModel:

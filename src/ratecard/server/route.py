@@ -4,13 +4,13 @@ import logging
 import re
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
+from functools import cache
 from inspect import signature
 from time import perf_counter
 from typing import Any
 
 from fastapi import APIRouter, Body
 from fastapi.routing import APIRoute, iter_route_contexts
-from prometheus_client import Histogram
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -48,7 +48,7 @@ class Route(APIRoute):
         names = [parameter.name for parameter in parameters if parameter.default is not UNREAD]
         self._direct, self._unread = names == ["request"], len(names) < len(parameters)
         self._guarded: tuple[object, bool] = (None, False)
-        self._counted: dict[int, Histogram] = {}
+        self._seconds = cache(lambda status: REQUEST_SECONDS.labels(self.name, status))
         super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -58,8 +58,7 @@ class Route(APIRoute):
         async def answered(request: Request) -> Response:
             started, status = perf_counter(), 500
             try:
-                direct = self._direct and not self._host_guards(request.scope.get("app"))
-                if direct:
+                if self._direct and not self._host_guards(request.scope.get("app")):
                     response = await self._own(request)
                 else:
                     response = await handler(_Unread(request.scope, request.receive) if self._unread else request)
@@ -108,11 +107,6 @@ class Route(APIRoute):
                 await guard.dependency(request)
         response: Response = await self.endpoint(request)
         return response
-
-    def _seconds(self, status: int) -> Histogram:
-        if status not in self._counted:
-            self._counted[status] = REQUEST_SECONDS.labels(self.name, status)
-        return self._counted[status]
 
     def _host_guards(self, app: Any) -> bool:
         """Return True if the host includes this route with dependencies; computed once for an application."""

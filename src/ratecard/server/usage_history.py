@@ -279,10 +279,8 @@ class UsagePage(_Described):
 
 def _page_of(currency: dict[str, Any]) -> type[UsagePage]:
     """Return the model of a page, with this schema for the currency of its rows."""
-    currency_field = (
-        str,
-        Field(description=UsageEntry.model_fields["currency"].description, json_schema_extra=currency),
-    )
+    description = UsageEntry.model_fields["currency"].description
+    currency_field = (str, Field(description=description, json_schema_extra=currency))
     entry = create_model("UsageEntry", __base__=UsageEntry, __doc__=UsageEntry.__doc__, currency=currency_field)
     return create_model("UsagePage", __base__=UsagePage, __doc__=UsagePage.__doc__, data=(list[entry], ...))
 
