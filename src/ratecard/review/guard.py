@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from ratecard.base.errors import Fault, QuoteError, in_order
+from ratecard.base.errors import Fault, in_order
 from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
@@ -304,7 +304,7 @@ def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> It
 def _moved_names(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
     """Yield a fault for each name of a model in effect that now means another one, or nothing: names have no dates."""
     for name in {name: None for tables in (old, new) for model in tables.models.values() for name in _names_of(model)}:
-        was, now = (_named(name, tables) for tables in (old, new))
+        was, now = (tables.meant(name) for tables in (old, new))
         begun = [version for version in was.versions if rules.begun(version.effective)] if was else []
         # A model that vanished with all of its names is a fault of its own.
         holder = now or (new.models.get(was.model) if was else None)
@@ -319,14 +319,6 @@ def _moved_names(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
 
 def _names_of(model: AnyModel) -> tuple[str, ...]:
     return (model.model, *(model.aliases or ()), *(model.patterns or ()))
-
-
-def _named(name: str, tables: Tables) -> AnyModel | None:
-    """Return the model of a name or pattern (which fits itself); None for one that is unknown or of several models."""
-    try:
-        return tables.named(name)
-    except QuoteError:
-        return None
 
 
 def _corrects(model: AnyModel, before: AnyModel | None) -> bool:

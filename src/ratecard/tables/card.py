@@ -243,3 +243,10 @@ class Tables:
             words = f"Specified model not found: {echo(name)} matches the patterns of {' and '.join(ids)}"
             raise QuoteError(NotOffered(words))
         return self.models[next(iter(ids))] if ids else None
+
+    def meant(self, name: str) -> AnyModel | None:
+        """Return the model of a name or pattern (which fits itself); None if no model or several models are meant."""
+        try:
+            return self.named(name)
+        except QuoteError:
+            return None

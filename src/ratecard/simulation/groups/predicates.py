@@ -293,7 +293,7 @@ def _summed(
                     not_linear[-1][1].setdefault(part, set()).add(model.model)
     for part, names in models_by_part.items():
         separate_names = {name for tables, models in not_linear if part in models for name in names
-                 if (meant := _meant(tables, name)) and meant.model in models[part]}  # fmt: skip
+                 if (meant := tables.meant(name)) and meant.model in models[part]}  # fmt: skip
         separate_names |= {old for old, new in pairs if new in separate_names}
         if names & separate_names:
             yield part, frozenset(names - separate_names)
@@ -304,14 +304,6 @@ def _parts(type_: str, layouts: Mapping[str, Layout]) -> Iterator[tuple[str, str
     if layout := layouts.get(type_):
         yield from [(type_, "")] if layout.quantities else ()
         yield from ((column.name, column.path[-1]) for column in layout.counts)
-
-
-def _meant(tables: Tables, name: str) -> AnyModel | None:
-    """Return the model that a name means; None also for a name of several models, which is refused."""
-    try:
-        return tables.named(name)
-    except QuoteError:
-        return None
 
 
 def _linear(version: Version, tables: Tables, meter: str) -> bool:
