@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from ratecard.simulation.groups.grouped_usage import uncollected
+from ratecard.base.collector import uncollected
 
 
 @pytest.mark.parametrize("enabled", [True, False])

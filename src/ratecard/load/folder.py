@@ -4,16 +4,16 @@ Links are followed, hidden names are not read, and no file is read twice. The sa
 revision, so they are written for a `Tree`, which is either.
 """
 
-import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from ratecard.base.collector import uncollected
 from ratecard.base.errors import Fault, TableError, in_order
 from ratecard.base.messages import Finding
 from ratecard.base.messages import Path as Place
@@ -131,19 +131,7 @@ def shipped_limits() -> Limits:
     return _shipped(LIMITS, LimitsFile).limits[0]
 
 
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the garbage collector: it would scan the loaded data, which has no cycles, again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-@_without_collector()
+@uncollected()
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
     """Make tables of file names and their bytes, wherever they come from. Raises `TableError`.
 

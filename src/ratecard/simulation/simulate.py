@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
@@ -15,7 +16,7 @@ from ratecard.review.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
-from ratecard.simulation.groups.grouped_usage import Reading, RollUp, uncollected
+from ratecard.simulation.groups.grouped_usage import Reading, RollUp
 from ratecard.simulation.groups.kept.addresses import kept_place
 from ratecard.simulation.groups.kept.kept_usage import open_kept
 from ratecard.simulation.groups.open_usage import OpenUsage

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy
 
+from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, from_fraction
 from ratecard.review.sides import Side
@@ -33,7 +34,7 @@ from ratecard.simulation.answers.volume import (
     marks_of,
     volumes_of,
 )
-from ratecard.simulation.groups.grouped_usage import Reading, RollUp, uncollected
+from ratecard.simulation.groups.grouped_usage import Reading, RollUp
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.costs import Costs

@@ -1,8 +1,6 @@
 """Usage grouped by shape, kept so that a further candidate costs little, and the record of what was read."""
 
-import gc
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -121,18 +119,6 @@ def _meant(name: str, missing: Collection[str]) -> str | None:
     if (alias := OTHER_NAMES.get(words)) in missing:
         return alias
     return next(iter(suggestions(name, missing, most=1, slip=True)), None)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Pause the garbage collector, which takes a third of the time while many small values without cycles are made."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 # A table by fewer keys is made only if there are at least this many groups per shape, as it keeps one or more for each.

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy
 
+from ratecard.base.collector import uncollected
 from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.contracts.overlay import ContractChain, layers_of
 from ratecard.review.sides import Side
-from ratecard.simulation.groups.grouped_usage import uncollected
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
 from ratecard.simulation.groups.shapes import Shapes, UsageShape
