@@ -315,9 +315,7 @@ class PriceBook(LimitsOfADay):
         metered = self._metered(text_model, version)
         if metered.version.tokens is None:
             self._wrong_type(text_model, "tokens")
-        surcharges = {
-            search: self._metered(*self.in_effect(surcharge)) for search, surcharge in version.searches.items()
-        }
+        surcharges = {search: self._metered(*self.in_effect(name)) for search, name in version.searches.items()}
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
         if parameters and not self.tables.vocabulary.service_parameters:
             raise QuoteError(INVALID, [(("service_parameters",), "These tables have no service parameters")])

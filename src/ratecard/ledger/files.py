@@ -277,9 +277,8 @@ def entry_in(row: Mapping[str, Any], rates: Sequence[Rates], number: int) -> Led
     if currency and (reason := unknown_currency(currency, *rates)):
         raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
     if other_price and currency:
-        raise LedgerError(
-            f"row {number}: {other_price} of a row in {currency}. Its price is {price_name}, and no other"
-        )
+        words = f"{other_price} of a row in {currency}. Its price is {price_name}, and no other"
+        raise LedgerError(f"row {number}: {words}")
     if missing:
         raise LedgerError(f"row {number}: {missing[0]} is missing")
     price, unit, amount = (_decimal(number, name, cells[name]) for name in (price_name, "unit", "amount"))

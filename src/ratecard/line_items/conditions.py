@@ -91,9 +91,7 @@ class RateResolver:
         """Return the rate of each bucket that has one, in the tier above a number of tokens, under conditions."""
         full = self.in_full(stated)
         best = {name: rate for name in self._buckets if (rate := chosen(self.written, name, above, full))}
-        return {
-            name: (written, self.factored(written.rate, written.conditions, full)) for name, written in best.items()
-        }
+        return {name: (rate, self.factored(rate.rate, rate.conditions, full)) for name, rate in best.items()}
 
     def factored(self, rate: Rate, named: Stated, full: Stated) -> FactoredRate:
         """Return a rate that names conditions, times the factors that name others and hold under the `full` ones."""
@@ -234,10 +232,8 @@ def in_full(named: Mapping[str, Iterable[str]], stated: Stated, meters: Meters) 
 
 def beside_defaults(stated: Stated, meters: Meters) -> dict[str, str]:
     """Return stated conditions without those that have their defaults, in the order of meters.yaml."""
-    declared = meters.condition.items()
-    return {
-        name: stated[name] for name, condition in declared if stated.get(name, condition.default) != condition.default
-    }
+    defaults = ((name, condition.default) for name, condition in meters.condition.items())
+    return {name: stated[name] for name, default in defaults if stated.get(name, default) != default}
 
 
 def combinations_of(named: Mapping[str, set[str]], meters: Meters) -> Iterator[dict[str, str]]:
@@ -278,24 +274,15 @@ def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[State
     needed = version.needed(meters)
     if not (needed or version.not_sold):
         return lambda stated: []
+    spellings = {name: meters.condition[name].spellings(values) for name, values in needed.items()}
+    required = {name: f"{REQUIRED}. Expected {allowed_values(words)}" for name, words in spellings.items()}
 
     def wrong(stated: Stated) -> list[tuple[str, str]]:
-        problems = [
-            (name, f"{REQUIRED}. Expected {allowed_values(meters.condition[name].spellings(values))}")
-            for name, values in needed.items()
-            if name not in stated
-        ]
+        problems = [(name, words) for name, words in required.items() if name not in stated]
         if refused := version.refuses(stated, meters):
-            offered = (
-                combination
-                for charge in version.charges
-                for combination in RateResolver(charge, meters, version.factors).offered()
-            )
-            sold = {
-                in_words(combination): combination
-                for combination in offered
-                if not version.refuses(combination, meters)
-            }
+            resolvers = (RateResolver(charge, meters, version.factors) for charge in version.charges)
+            offered = (combination for resolver in resolvers for combination in resolver.offered())
+            sold = {in_words(sale): sale for sale in offered if not version.refuses(sale, meters)}
             at = next((name for name in refused if name in stated), min(refused))
             problems.append((at, not_sold(refused, sold.values())))
         return problems
@@ -352,13 +339,11 @@ def held_under(version: Version, charge: Charge, stated: Stated) -> list[tuple[i
             attributes = {name: values for name, values in rate.attributes.items() if name not in named}
             held.append((index, rank(charge, rate), rate.model_copy(update={"attributes": attributes})))
     domains = domains_of(version, charge)
-    return [
-        (index, remaining_rate)
-        for index, rate_rank, rate in held
-        for remaining_rate in less(
-            rate, [other for _, other_rank, other in held if other_rank.above(rate_rank)], domains
-        )
-    ]
+    remaining: list[tuple[int, Rate]] = []
+    for index, rate_rank, rate in held:
+        overriding = [other for _, other_rank, other in held if other_rank.above(rate_rank)]
+        remaining += ((index, part) for part in less(rate, overriding, domains))
+    return remaining
 
 
 def written_rates(charge: Charge) -> Iterator[WrittenRate]:

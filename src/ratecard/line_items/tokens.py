@@ -164,10 +164,7 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
     counted = {name: buckets[name] for name in buckets if name in names}
     at = {name: index for index, name in enumerate(names)}
     separate_buckets = {name: bucket for name, bucket in counted.items() if name not in merged}
-    wholes = {
-        name: [other for other, container in counted.items() if bucket.within(container)]
-        for name, bucket in counted.items()
-    }
+    wholes = {name: [other for other, whole in counted.items() if part.within(whole)] for name, part in counted.items()}
     signs = own_counts(wholes)
     for name, parent in merged.items():  # a merged bucket: a part of two buckets may be charged with one of them
         if name in counted and parent in counted:

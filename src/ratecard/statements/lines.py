@@ -115,10 +115,8 @@ def with_added(lines: Sequence[Line]) -> list[Line]:
     if not rest or not counted:
         return list(lines)
     shares = [Fraction(line.amount) / sum_ for line in counted] if sum_ else [Fraction(1), *[_ZERO] * len(counted)]
-    settled = [
-        line._replace(settled=Fraction(line.amount) + share * rest)
-        for line, share in zip(counted, shares, strict=False)
-    ]
+    parts = zip(counted, shares, strict=False)
+    settled = [line._replace(settled=Fraction(line.amount) + share * rest) for line, share in parts]
     return [*settled, *(line._replace(settled=_ZERO) for line in added)]
 
 

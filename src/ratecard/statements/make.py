@@ -184,10 +184,8 @@ class AccountMonths:
     def elsewhere(self, month: date) -> list[str]:
         """Say how many rows, and which minimum, are not on a month's statement because they are in other currencies."""
         counts = sorted(self._month(month).elsewhere.items())
-        notes = [
-            f"{plural(count, 'row')} in {name}: on a statement of their own, --currency {name}"
-            for name, count in counts
-        ]
+        words = "on a statement of their own, --currency"
+        notes = [f"{plural(count, 'row')} in {name}: {words} {name}" for name, count in counts]
         for term in terms_in(self.card, self.account, month):
             if term.kind == MONTHLY_MINIMUM and term.currency != self.currency:
                 words = f"minimum of {plain_text(term.amount)} {term.currency} ({term.source})"
