@@ -9,7 +9,6 @@ from ratecard import RateCard
 from ratecard.load.folder import tables_from
 from ratecard.review.compare import compare_sides
 from ratecard.review.guard import Rules, refusals
-from ratecard.review.markdown import affected
 from ratecard.review.sides import Side
 from token_tables import by_tokens, family, text_model
 
@@ -111,7 +110,7 @@ def test_a_version_that_only_moves_a_default_changes_what_is_left_out(
     before, after = (RateCard(tables_from({"made-up.yaml": each.encode()})) for each in (text, both))
     [change] = compare_sides(Side("old", before), Side("new", after)).changes
     [cell] = change.cells.differing
-    assert (cell.cell, str(cell.old), str(cell.new), affected(change)) == words
+    assert (cell.cell, str(cell.old), str(cell.new), str(change.cells)) == words
     [fault] = refusals(before, after, Rules(datetime(2026, 10, 1, tzinfo=UTC), Decimal("1.5"), "HEAD"))
     assert f"the price of {words[0]} goes from {words[1]} to {words[2]}, by a factor of 2" in fault.message
     assert not refusals(before, after, Rules(datetime(2026, 10, 1, tzinfo=UTC), Decimal(2), "HEAD"))

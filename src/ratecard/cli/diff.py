@@ -23,21 +23,7 @@ from ratecard.cli.screen import heading_style, paragraph
 from ratecard.load.revision import RevisionError
 from ratecard.review.compare import Diff, compare_sides
 from ratecard.review.difference import ADDED, CHANGED, MARKS, CellChange, Difference, RateChange, extremes
-from ratecard.review.markdown import (
-    LEGEND,
-    NO_CHANGES,
-    affected,
-    amounts,
-    by,
-    cell,
-    diff_markdown,
-    mark,
-    places,
-    subject,
-    summary,
-    unit,
-    when,
-)
+from ratecard.review.markdown import LEGEND, NO_CHANGES, diff_markdown, summary
 from ratecard.review.sides import Side, SideError, Stack, named, side_of
 
 _COLOURS = {"~": "yellow", "+": "green", "-": "red"}
@@ -54,25 +40,25 @@ def diff_text(diff: Diff) -> str:
 
 
 def _of_model(change: Difference) -> Iterator[str]:
-    words = f"{change.model}, {when(change)}{f': {change.note}' if change.note else ''}"
+    words = f"{change.model}, {change.when}{f': {change.note}' if change.note else ''}"
     yield heading_style(_marked(MARKS[change.kind], "", words))
     # The rates of a removed model are not listed.
     for rate in change.rates if change.kind in (CHANGED, ADDED) else ():
         yield from _of_rate(rate, change.currency)
     for term in change.terms:
         both = f"{term.old} -> {term.new}" if term.old and term.new else term.old or term.new
-        yield _marked(mark(term), "    ", f"{term.term}: {both}")
+        yield _marked(MARKS[term.kind], "    ", f"{term.term}: {both}")
     if change.cells.affected:
-        yield f"    {affected(change)} affected"
+        yield f"    {change.cells} affected"
     yield from (line for line in _extremes(*extremes(change.cells.differing), "    ") if change.kind == CHANGED)
 
 
 def _of_rate(rate: RateChange, currency: str) -> Iterator[str]:
-    shown = " -> ".join(filter(None, amounts(rate)))
-    per = f" {currency} per {unit(rate)}" if unit(rate) else f" {currency}"
-    percent = f" ({by(rate)})" if by(rate) else ""
-    yield _marked(MARKS[rate.kind], "    ", f"{subject(rate)}: {shown}{per}{percent}")
-    yield paragraph(f"      {' -> '.join(places(rate))}", indent="      ")
+    shown = " -> ".join(filter(None, rate.amounts))
+    per = f" {currency} per {rate.unit}" if rate.unit else f" {currency}"
+    percent = f" ({rate.by})" if rate.by else ""
+    yield _marked(rate.mark, "    ", f"{rate.subject}: {shown}{per}{percent}")
+    yield paragraph(f"      {' -> '.join(rate.places)}", indent="      ")
 
 
 def _extremes(
@@ -81,7 +67,7 @@ def _extremes(
     for name, change in (("Worst rise", rise), ("Worst fall", fall)):
         if change:
             where = ", ".join(filter(None, (change.model if with_model else "", change.cell)))
-            yield paragraph(f"{indent}{name}: {cell(change)}{f' for {where}' if where else ''}", indent=f"{indent}  ")
+            yield paragraph(f"{indent}{name}: {change}{f' for {where}' if where else ''}", indent=f"{indent}  ")
 
 
 def _marked(sign: str, indent: str, words: str) -> str:

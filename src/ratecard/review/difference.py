@@ -5,6 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from ratecard.base.messages import plural
 from ratecard.base.money import from_fraction, text
 
 CHANGED, ADDED, REMOVED, RETIRED = "changed", "added", "removed", "retired"
@@ -74,9 +75,44 @@ class RateChange(NamedTuple):
         return ADDED if self.old is None else REMOVED if self.new is None else CHANGED
 
     @property
+    def mark(self) -> str:
+        """Return `~`, `+` or `-`."""
+        return MARKS[self.kind]
+
+    @property
     def percent(self) -> str:
         """Return the change of the price in percent; empty without two prices, or if the old one is zero."""
         return percent_text(self.old.each, self.new.each) if self.old and self.new else ""
+
+    @property
+    def by(self) -> str:
+        """Return text like `+10.39%`, or `from zero`."""
+        return self.percent or ("from zero" if self.old and self.new else "")
+
+    @property
+    def subject(self) -> str:
+        """Return the charge and attributes: `video, audio true`."""
+        return f"{self.charge}, {self.attributes}" if self.attributes else self.charge
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of both rates, or of the only one; empty if they differ."""
+        units = {side.unit for side in (self.old, self.new) if side}
+        return units.pop() if len(units) == 1 else ""
+
+    @property
+    def amounts(self) -> tuple[str, str]:
+        """Return both rates as text, with their units if these differ."""
+        old, new = (
+            "" if side is None else text(side.amount) if self.unit else f"{text(side.amount)} per {side.unit}"
+            for side in (self.old, self.new)
+        )
+        return old, new
+
+    @property
+    def places(self) -> list[str]:
+        """Return `file:line` of the old and of the new rate, or of the only one."""
+        return [side.source for side in (self.old, self.new) if side]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as text; a side without such a rate is null."""
@@ -92,6 +128,11 @@ class TermChange(NamedTuple):
     old: str
     new: str
 
+    @property
+    def kind(self) -> str:
+        """Return `changed`, or `added` or `removed` if only one side has the condition."""
+        return CHANGED if self.old and self.new else ADDED if self.new else REMOVED
+
 
 class CellChange(NamedTuple):
     """One price cell of a model that differs: the request, and both totals."""
@@ -105,6 +146,14 @@ class CellChange(NamedTuple):
     def ratio(self) -> Fraction | None:
         """Return the new total divided by the old one; None if the old one is zero."""
         return Fraction(self.new) / Fraction(self.old) if self.old else None
+
+    @property
+    def by(self) -> str:
+        """Return text like `+10.87%`, or `from zero`."""
+        return percent_text(self.old, self.new) or "from zero"
+
+    def __str__(self) -> str:
+        return f"{text(self.old)} -> {text(self.new)} ({self.by})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as text."""
@@ -127,6 +176,9 @@ class Cells(NamedTuple):
         """Return the number of cells with another price, a new price or no price any more."""
         return len(self.differing) + self.added + self.removed
 
+    def __str__(self) -> str:
+        return f"{self.affected:,} of {plural(self.of, 'price cell')}"
+
 
 class Difference(NamedTuple):
     """The differences of one model or shared file from a day on, and until another day if they end."""
@@ -141,6 +193,11 @@ class Difference(NamedTuple):
     rates: tuple[RateChange, ...] = ()
     terms: tuple[TermChange, ...] = ()
     cells: Cells = Cells()
+
+    @property
+    def when(self) -> str:
+        """Return text like `from 2026-10-16`, or `from 2026-10-16, before 2026-11-01`."""
+        return f"from {self.effective}{f', before {self.until}' if self.until else ''}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as text, in the order of a report."""

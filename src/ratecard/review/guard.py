@@ -24,7 +24,7 @@ from ratecard.load.folder import LIMITS, METERS, MONTHLY
 from ratecard.review.compare import days_of, same, stretches
 from ratecard.review.contracts import contract_refusals
 from ratecard.review.difference import CHANGED, Difference, factor
-from ratecard.review.markdown import NONE, amounts, subject
+from ratecard.review.markdown import NONE
 from ratecard.review.rates import Terms, described, rate_changes, term_changes, terms_of
 from ratecard.review.sides import Priceable, Side
 from ratecard.tables.card import AnyModel, Tables, meaning
@@ -99,8 +99,8 @@ def _steepest(change: Difference) -> _Step:
     steps = [_Step(Fraction(1), "", "")]
     for rate in change.rates:
         if rate.old and rate.new:
-            was, now = amounts(rate)
-            words = f"{subject(rate)} goes from {was} ({rate.old.source}) to {now}"
+            was, now = rate.amounts
+            words = f"{rate.subject} goes from {was} ({rate.old.source}) to {now}"
             steps.append(_Step(factor(rate.old.each, rate.new.each), words, rate.new.source))
     cells = change.cells.steepest
     if cells:
@@ -218,8 +218,8 @@ def edit_of(before: Priceable, after: Priceable) -> tuple[str, str] | None:
     rates = rate_changes(before, after)
     if rates:
         more = f" and {len(rates) - 1} more" if len(rates) > 1 else ""
-        old, new = amounts(rates[0])
-        words = f"{subject(rates[0])}: {old or NONE} -> {new or NONE}{more}"
+        old, new = rates[0].amounts
+        words = f"{rates[0].subject}: {old or NONE} -> {new or NONE}{more}"
         return words, rates[0].new.source if rates[0].new else ""
     for term in term_changes(terms_of(before), terms_of(after)):
         was_stated = term.term == "provider" and term.old

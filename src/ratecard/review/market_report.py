@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ratecard.base.money import plain, text
 from ratecard.pages import page_text
 from ratecard.review.difference import Priced, RateChange
-from ratecard.review.markdown import by, code_words, escaped, markdown_table, places, subject, unit
+from ratecard.review.markdown import code_words, counts_in_words, escaped, markdown_table
 from ratecard.review.market import OURS, THEIRS, Market, MatchedModels, absolute
 
 TITLE = "Our prices beside theirs"
@@ -35,9 +35,9 @@ class PriceWords(NamedTuple):
 def price_words(pair: MatchedModels) -> Iterator[PriceWords]:
     """Yield every price of two matched models."""
     for rate in pair.rates:
-        per = f"{pair.currency} / {unit(rate)}" if pair.currency else unit(rate)
+        per = f"{pair.currency} / {rate.unit}" if pair.currency else rate.unit
         difference, percent, tone = _difference(rate)
-        shown = subject(rate), _amount(rate.old), _amount(rate.new), difference, percent, per, ", ".join(places(rate))
+        shown = rate.subject, _amount(rate.old), _amount(rate.new), difference, percent, per, ", ".join(rate.places)
         yield PriceWords(*shown, tone)
 
 
@@ -50,22 +50,17 @@ def _difference(rate: RateChange) -> tuple[str, str, str]:
         return f"only {OURS if rate.old else THEIRS}", "", ""
     if rate.old.each == rate.new.each:
         return "equal", "", ""
-    return absolute(rate), by(rate), "rise" if rate.new.each > rate.old.each else "fall"
+    return absolute(rate), rate.by, "rise" if rate.new.each > rate.old.each else "fall"
 
 
 def market_counts(market: Market) -> list[tuple[str, str]]:
     """Return counts with their names: pairs of models, prices compared, prices of one side; zeros are left out."""
-    counts = {**market.counts(), "models not in the map": len(market.unmatched)}
-    return [
-        (f"{count:,}", name.replace("s", "", 1) if count == 1 and name.startswith(("p", "m")) else name)
-        for name, count in counts.items()
-        if count
-    ]
+    return counts_in_words({**market.counts(), "models not in the map": len(market.unmatched)})
 
 
 def summary_of_market(market: Market) -> str:
     """Return text like `2 pairs of models, 14 prices compared, 3 higher than ours, ...`."""
-    return ", ".join(f"{count} {name}" for count, name in market_counts(market))
+    return ", ".join(map(" ".join, market_counts(market)))
 
 
 def head(pair: MatchedModels) -> str:

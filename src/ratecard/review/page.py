@@ -7,20 +7,8 @@ from typing import NamedTuple
 from ratecard.base.money import text
 from ratecard.pages import page_text
 from ratecard.review.compare import Diff
-from ratecard.review.difference import ADDED, CHANGED, MARKS, REMOVED, CellChange, Difference, extremes, percent_text
-from ratecard.review.markdown import (
-    LEGEND,
-    NO_CHANGES,
-    affected,
-    amounts,
-    by,
-    mark,
-    places,
-    subject,
-    summary,
-    unit,
-    when,
-)
+from ratecard.review.difference import CHANGED, MARKS, CellChange, Difference, extremes
+from ratecard.review.markdown import LEGEND, NO_CHANGES, counts_in_words
 
 # The width of a drawing in its own units. A bar is never so short that it cannot be seen.
 _WIDTH, _LEAST = 10_000, 40
@@ -68,21 +56,14 @@ def diff_page(diff: Diff) -> str:
         "diff.html",
         diff=diff,
         title="Price changes" if diff.changes else NO_CHANGES,
-        counts=[phrase.split(" ", 1) for phrase in summary(diff).split(", ")],
+        counts=counts_in_words(diff.counts()),
         worst=list(_worst(diff)),
         bars=[(bar.change, _drawn(bar, *scale), _percents(bar)) for bar in shown],
         more=len(moving) - len(shown),
         legend=LEGEND,
         few=sum(change.kind == CHANGED for change in diff.changes) <= _OPEN,
         marks=MARKS,
-        kinds={MARKS[kind]: kind for kind in (CHANGED, ADDED, REMOVED)},
         about=_about,
-        subject=subject,
-        amounts=amounts,
-        by=by,
-        unit=unit,
-        places=places,
-        mark=mark,
     )
 
 
@@ -90,7 +71,7 @@ def _worst(diff: Diff) -> Iterator[tuple[str, ...]]:
     for name, tone, cell in zip(("Worst rise", "Worst fall"), ("rise", "fall"), diff.worst, strict=True):
         if cell:
             cell_name = ", ".join(filter(None, (cell.model, cell.cell)))
-            yield name, tone, cell_name, text(cell.old), text(cell.new), _percent(cell)
+            yield name, tone, cell_name, text(cell.old), text(cell.new), cell.by
 
 
 def _drawn(bar: Bar, up: Fraction, down: Fraction) -> tuple[int, int, list[tuple[str, int, int]]]:
@@ -106,14 +87,10 @@ def _drawn(bar: Bar, up: Fraction, down: Fraction) -> tuple[int, int, list[tuple
 
 
 def _percents(bar: Bar) -> list[tuple[str, str]]:
-    return [(tone, _percent(cell)) for tone, cell in (("fall", bar.fall), ("rise", bar.rise)) if cell]
-
-
-def _percent(cell: CellChange) -> str:
-    return percent_text(cell.old, cell.new) or "from zero"
+    return [(tone, cell.by) for tone, cell in (("fall", bar.fall), ("rise", bar.rise)) if cell]
 
 
 def _about(change: Difference) -> list[str]:
     """Return sentences that say when and why a model changes, and how many of its prices are affected."""
-    cells = f"{affected(change)} affected" if change.cells.affected else ""
-    return list(filter(None, (when(change), change.note, cells)))
+    cells = f"{change.cells} affected" if change.cells.affected else ""
+    return list(filter(None, (change.when, change.note, cells)))
