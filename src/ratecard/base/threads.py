@@ -1,11 +1,12 @@
-"""A few threads that call functions in order, and do not keep the process from ending."""
+"""Threads that call functions, in order or at an interval, and do not keep the process from ending."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from time import monotonic_ns
 from typing import Any, TypeVar
 
@@ -64,3 +65,21 @@ class Threads:
             except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
                 future.set_exception(error)
             del future, call, job  # otherwise this thread would keep the last result until the next call
+
+
+@contextmanager
+def repeating(call: Callable[[], object], milliseconds: int) -> Iterator[None]:
+    """Call a function in a thread every so many milliseconds while the block runs."""
+    over = Event()
+
+    def run() -> None:
+        while not over.wait(milliseconds / 1000):
+            call()
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

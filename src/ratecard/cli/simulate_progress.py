@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from rich.console import Console
@@ -21,6 +20,8 @@ from rich.progress import (
 from rich.progress import ProgressColumn as Column
 from rich.text import Text
 
+from ratecard.base.threads import repeating
+
 _Percent = Callable[[], Any]
 Begin = Callable[[str, _Percent | None], None]
 # Seconds between lines without a terminal; shorter work prints nothing.
@@ -29,13 +30,31 @@ EVERY = 10.0
 _LAST = 95.0
 
 
-class Seen(NamedTuple):
-    """The state of a simulation: its step, percent of the whole, and rows a second and seconds left, if known."""
+class ProgressWatch:
+    """The progress of one simulation, whose percentage never falls: its step, rows a second and seconds left."""
 
-    words: str
-    percent: float
-    speed: int | None
-    left: float | None
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock, self._started = clock, clock()
+        self._percent: _Percent | None = None
+        self.words, self.percent = "", 0.0
+        self.speed: int | None = None
+        self.left: float | None = None
+
+    def begin(self, words: str, percent: _Percent | None) -> None:
+        """Note that a step begins; `percent` is a function that returns the percentage done, None if not known."""
+        self.words, self._percent = words, percent
+        if percent is None:
+            self.percent = max(self.percent, _LAST)
+
+    def look(self) -> "ProgressWatch":
+        """Return the progress at this moment."""
+        percent, passed = self._percent, self._clock() - self._started
+        if percent is not None:
+            self.percent = min(max(self.percent, float(percent())), 100.0)
+            rows = getattr(percent, "rows", None)
+            self.speed = int(rows / passed) if rows and passed > 0 else self.speed
+        self.left = passed * (100 - self.percent) / self.percent if self.percent > 1 else None
+        return self
 
     def line(self) -> str:
         """Return text like ` 42 %  Reading usage: tokens, 1,200,000 rows a second, 0:12 left`."""
@@ -43,32 +62,6 @@ class Seen(NamedTuple):
         parts += [f"{self.speed:,} rows a second"] if self.speed else []
         parts += [f"{_clock(self.left)} left"] if self.left is not None else []
         return f"{self.percent:3.0f} %  {', '.join(parts)}"
-
-
-class ProgressWatch:
-    """The progress of one simulation; its percentage never falls."""
-
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._clock, self._started = clock, clock()
-        self._words, self._most = "", 0.0
-        self._percent: _Percent | None = None
-        self._speed: int | None = None
-
-    def begin(self, words: str, percent: _Percent | None) -> None:
-        """Note that a step begins; `percent` is a function that returns the percentage done, None if not known."""
-        self._words, self._percent = words, percent
-        if percent is None:
-            self._most = max(self._most, _LAST)
-
-    def look(self) -> Seen:
-        """Return the current state."""
-        percent, passed = self._percent, self._clock() - self._started
-        if percent is not None:
-            self._most = min(max(self._most, float(percent())), 100.0)
-            rows = getattr(percent, "rows", None)
-            self._speed = int(rows / passed) if rows and passed > 0 else self._speed
-        left = passed * (100 - self._most) / self._most if self._most > 1 else None
-        return Seen(self._words, self._most, self._speed, left)
 
 
 class _Speed(Column):
@@ -95,7 +88,7 @@ def progress(every: float = EVERY) -> Iterator[Begin]:
     """Show progress while the block runs; yields the function to call when a step begins."""
     console, watch = Console(stderr=True), ProgressWatch()
     if not console.is_terminal:
-        with _lines(watch, every):
+        with repeating(lambda: click.echo(watch.look().line(), err=True), round(every * 1000)):
             yield watch.begin
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), _Speed(), TimeRemainingColumn())
@@ -116,24 +109,6 @@ def counted(words: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(words, total=total)
         yield lambda count: bar.update(task, completed=count)
-
-
-@contextmanager
-def _lines(watch: ProgressWatch, every: float) -> Iterator[None]:
-    """Print a line on standard error at an interval in seconds while the block runs."""
-    over = Event()
-
-    def tell() -> None:
-        while not over.wait(every):
-            click.echo(watch.look().line(), err=True)
-
-    teller = Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        over.set()
-        teller.join()
 
 
 def _clock(seconds: float) -> str:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Lock, Thread
+from threading import Lock
 from typing import Any, NamedTuple
 
 from babel import Locale
 
 from ratecard.base.errors import RateCardError, SimulationError
 from ratecard.base.instants import utc
+from ratecard.base.threads import repeating
 from ratecard.card import load_rate_card
 from ratecard.review.sides import Side
 from ratecard.simulation.prices.sides import costs_of
@@ -29,8 +30,8 @@ from ratecard.whatif.draft import Draft, from_json, to_json
 _CHANGED = "The tables have changed since the page was opened; start it again"
 # The progress of a report, in percent, once its usage is priced: a workbook takes most of its time for its rows.
 _SIMULATED = {".html": 90, ".xlsx": 10}
-# Seconds between two lines about one step.
-_EVERY = 1
+# Milliseconds between two lines about one step.
+_EVERY = 1000
 # A function that is called with a step and, if it is known, the progress of all steps in percent.
 Tell = Callable[[str, int | None], object]
 
@@ -88,30 +89,18 @@ def _say(words: str, percent: int | None = None) -> None:
 
 
 class _Steps:
-    """The progress of the running step, until the block ends."""
+    """The progress of the running step."""
 
-    def __init__(self) -> None:
-        self._words, self._percent, self._over = "", None, Event()
-        self._teller = Thread(target=self._tell, daemon=True)
-
-    _percent: Callable[[], Any] | None
+    _words = ""
+    _percent: Callable[[], Any] | None = None
 
     def begin(self, words: str, percent: Callable[[], Any] | None) -> None:
         self._words, self._percent = words, percent
         _say(words)
 
-    def _tell(self) -> None:
-        while not self._over.wait(_EVERY):
-            if (percent := self._percent) is not None:
-                _say(self._words, int(percent()))
-
-    def __enter__(self) -> "_Steps":
-        self._teller.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._teller.join()
+    def tell(self) -> None:
+        if (percent := self._percent) is not None:
+            _say(self._words, int(percent()))
 
 
 def make(task: Mapping[str, Any]) -> None:
@@ -126,7 +115,8 @@ def make(task: Mapping[str, Any]) -> None:
     settings = task["settings"] | {"costs": costs_of(task["cost"], [current], tables)}
     out = Path(task["out"])
     simulated = _SIMULATED[out.suffix]
-    with _Steps() as steps:
+    steps = _Steps()
+    with repeating(steps.tell, _EVERY):
         reading, writing = within(steps.begin, 0, simulated), within(steps.begin, simulated, 100)
         with simulate(task["files"], current, [candidate], progress=reading, **settings) as simulation:
             question = Question(elasticities=draft.elasticities(simulation))
