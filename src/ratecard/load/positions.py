@@ -2,6 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import cached_property
 from itertools import accumulate
 from re import compile as pattern
 from typing import Any, NamedTuple
@@ -10,6 +12,7 @@ import yaml
 
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Path
+from ratecard.base.money import plain_text
 from ratecard.load.yaml_text import LOADER
 
 # The characters that end a line in YAML, also in comments.
@@ -55,6 +58,15 @@ class Positions:
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
                 self._value(next(events), (), events)
+
+    def numbers(self, rows: str, key: str) -> dict[str, int]:
+        """Return the number of each item of the list `rows`, by the value that it has for a key."""
+        return {value: int(path[1]) for path, value in self.values.items() if path[::2] == (rows, key)}
+
+    @cached_property
+    def models(self) -> dict[str, int]:
+        """Return the number of each model."""
+        return self.numbers("models", "model")
 
     def line_of(self, offset: int) -> int:
         """Return the line number (from 1) of a character."""
@@ -156,6 +168,19 @@ def literal(value: str) -> str:
     if _PLAIN.fullmatch(value):
         return value
     return '"' + "".join(map(_escaped, value)) + '"'
+
+
+def on_one_line(value: Any) -> str:
+    """Write a value as YAML on one line: a mapping or list in brackets, an amount, a number, or text.
+
+    >>> print(on_one_line({"tokens": {"input": 1000}, "at": "16:30", "total": Decimal("0.10")}))
+    {tokens: {input: 1000}, at: "16:30", total: 0.1}
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{literal(str(name))}: {on_one_line(part)}" for name, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(on_one_line, value)) + "]"
+    return plain_text(value) if isinstance(value, Decimal) else literal(str(value))
 
 
 def _escaped(char: str) -> str:

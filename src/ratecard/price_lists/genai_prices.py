@@ -77,7 +77,7 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
             try:
                 models.append(_Model(provider, model, counted, buckets, _defaults(conditions)).read())
             except InexpressibleError as reason:
-                left_out.append(reason.left_out(provider.id, model.id))
+                left_out.append(LeftOut(provider.id, model.id, str(reason), reason.priced))
     shipped = shipped_meters()
     others = (unit.name for unit in counted.values() if not unit.is_bucket and unit.name not in shipped.by_name)
     meters = tuple(Meter(meter=meter, every_usage=0) for meter in others)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.money import USD, plain_text
 from ratecard.load.folder import shipped_meters, shipped_units
-from ratecard.load.positions import literal
+from ratecard.load.positions import literal, on_one_line
 from ratecard.price_lists.peer import PeerCharge, PeerExample, PeerModel, PeerRate, PeerVersion, PriceList
 from ratecard.tables.meters import TOKEN
 
@@ -156,21 +156,6 @@ class TableLines:
         yield from (f"              - {on_one_line(_rate(rate))}" for rate in charge.rates)
         factors = [f"              - {on_one_line({**named, 'factor': factor})}" for named, factor in charge.factors]
         yield from ["            factors:", *factors] if factors else ()
-
-
-def on_one_line(value: Any) -> str:
-    """Write a value on one line: a mapping or list in brackets, an amount, a number, or text with quotes as needed.
-
-    >>> print(on_one_line({"tokens": {"input": 1000}, "at": "16:30", "total": Decimal("0.10")}))
-    {tokens: {input: 1000}, at: "16:30", total: 0.1}
-    """
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{literal(str(name))}: {on_one_line(part)}" for name, part in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(on_one_line, value)) + "]"
-    if isinstance(value, Decimal):
-        return plain_text(value)
-    return literal(str(value))
 
 
 def unit_lines(added: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:

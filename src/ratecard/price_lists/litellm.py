@@ -139,10 +139,7 @@ _NOTHING_SPECIFIC = {"dashscope_video_reference_input", "volcengine_video_frames
 
 
 def read_litellm(path: Path) -> PriceList:
-    """Return the price list of a file of litellm, as it is in its repository and in its package.
-
-    Raises `RateCardError` if it is not JSON of entries by model.
-    """
+    """Return the price list of a file of litellm. Raises `RateCardError` if it is not JSON of entries by model."""
     return listed_entries(read_list(path, _NAME), f"{_NAME} {path.name}")
 
 
@@ -399,10 +396,9 @@ class _Entry:
     def _meters(self, tier: str) -> dict[str, Decimal]:
         """Return the prices of a tier by meter. Several of one meter must be equal; a 0 beside another is ignored."""
         prices: dict[str, Decimal] = {}
-        counted = (
-            (key, price) for (key, _, key_tier), price in self.prices.items() if key_tier == tier and key in _COUNTS
-        )
-        for key, price in counted:
+        for (key, _, key_tier), price in self.prices.items():
+            if key_tier != tier or key not in _COUNTS:
+                continue
             meter = self._meter(key)
             if prices.get(meter) and price and prices[meter] != price:
                 raise InexpressibleError(f"has two prices of a {meter}")

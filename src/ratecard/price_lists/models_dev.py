@@ -44,10 +44,7 @@ _MILLION, _THOUSANDTH = 1_000_000, Decimal("0.001")
 
 
 def read_models_dev(path: Path) -> PriceList:
-    """Return the price list of a file of models.dev (its `api.json`).
-
-    Raises `RateCardError` if it is not JSON of providers with models.
-    """
+    """Return the price list of a file of models.dev. Raises `RateCardError` if it is not JSON of providers."""
     return read_models(read_list(path, _NAME), f"{_NAME} {path.name}")
 
 

@@ -129,10 +129,6 @@ class InexpressibleError(Exception):
         super().__init__(reason)
         self.priced = priced
 
-    def left_out(self, provider: str, name: str) -> LeftOut:
-        """Return the model as one that is left out for this reason."""
-        return LeftOut(provider, name, str(self), priced=self.priced)
-
 
 @dataclass(frozen=True, slots=True)
 class PeerCondition:
@@ -165,10 +161,7 @@ _NOT_OF_ITS_KIND = (ArithmeticError, AttributeError, LookupError, TypeError, Val
 
 
 def read_list(path: Path, name: str) -> dict[str, dict[str, Any]]:
-    """Read a JSON file of objects by their names, with numbers as decimals.
-
-    Raises `RateCardError`, with the reason, if the file is not a price list of `name`.
-    """
+    """Read a JSON file of objects by name, numbers as decimals. Raises `RateCardError` if it is no list of `name`."""
     try:
         data = _with_decimals(read_json(path.read_bytes()))
     except JsonError as error:
@@ -211,7 +204,7 @@ def read_entries(
         try:
             models.append(read(provider, name, entry))
         except InexpressibleError as reason:
-            left_out.append(reason.left_out(provider, name))
+            left_out.append(LeftOut(provider, name, str(reason), reason.priced))
         except _NOT_OF_ITS_KIND:
             left_out.append(LeftOut(provider, name, "a value of it is not of the kind that its key has"))
     return tuple(models), tuple(left_out)

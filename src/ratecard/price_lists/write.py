@@ -5,9 +5,10 @@ All files or none are written, and only once they load and every example has its
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import cache
 from operator import attrgetter
 from pathlib import Path as Folder
 from typing import Any
@@ -81,9 +82,8 @@ class Imported:
     def __str__(self) -> str:
         parts = [plural(self.models, "model"), plural(self.versions, "version")]
         parts += [f"{plural(self.retired, 'model')} retired"] if self.retired else []
-        summary = (
-            f"{', '.join(parts)} added to {plural(len(self.files), 'file')}" if self.files else "nothing has changed"
-        )
+        added = f"{', '.join(parts)} added to {plural(len(self.files), 'file')}"
+        summary = added if self.files else "nothing has changed"
         lines = [f"{self.source} -> {self.folder}: {summary}. Digest {self.digest}."]
         lines += _by_reason("Left out", self.inexpressible)
         lines += _by_reason("Without a price", [model for model in self.left_out if not model.priced])
@@ -164,10 +164,7 @@ def _named(listed: PriceList) -> PriceList:
 
 
 def _sound(listed: PriceList, effective: date, checked: date) -> tuple["_Additions", Tables]:
-    """Return a list as a new folder, and the tables of that folder, which are sound.
-
-    Models with faults are left out, each with its first fault.
-    """
+    """Return a list as a new folder and its tables, without models at fault, which are left out with a reason."""
     while True:
         additions = _Additions(listed, TableLines(listed.source, checked), {}, effective)
         try:
@@ -216,9 +213,7 @@ class _Additions:
         self.fresh = fresh or self.tables
         self.insertions = defaultdict[str, list[Insertion]](list)
         self.left_out = list(listed.left_out)
-        self.texts: dict[str, Positions] = {}
-        # The number of every model in its file.
-        self.numbers: dict[str, int] = {}
+        self._at = cache(lambda home: Positions(home, before[home]))
         self.models = self.versions = self.retired = 0
         self.contents = self._made()
 
@@ -264,13 +259,14 @@ class _Additions:
         for name, old in self.tables.models.items():
             if name in listed or old.retired is not None:
                 continue
-            home, number = self._place(name)
+            home = self.tables.files[name]
             if utc(self.effective) <= old.versions[-1].begins:
                 words = f"the list has it no more, before its first price holds on {old.versions[-1].effective}"
                 provider, _, id_ = name.partition("/")
                 self.left_out.append(LeftOut(provider, id_, f"{words}: edit {home} by hand"))
             else:
-                retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
+                at = self._at(home)
+                retired = new_retirement(at, ("models", at.models[name]), Retirement(on=self.effective))
                 self.insertions[home].append(retired)
                 self.retired += 1
 
@@ -294,8 +290,9 @@ class _Additions:
         except TableError as error:
             self._leave_out(model, str(error))
             return
-        home, number = self._place(old.model)
+        home = self.tables.files[old.model]
         at = self._at(home)
+        number = at.models[old.model]
         aliases = [f"      - {literal(alias)}" for alias in model.aliases]
         if aliases and old.aliases:
             at.dash(("models", number, "aliases", 0))  # a list in brackets is refused
@@ -321,15 +318,11 @@ class _Additions:
         for (home, key, kind), items in parts.items():
             if home in self.before:
                 at = self._at(home)
-                numbers = {value: int(path[1]) for path, value in at.values.items() if path[::2] == (key, kind)}
+                numbers = at.numbers(key, kind)
                 if key == "meters" and TOKEN in numbers:
-                    known: Collection[str] = self.tables.meters.buckets
-                    further = {
-                        name: bucket_line(name, dimensions)
-                        for name, dimensions in listed.buckets.items()
-                        if name not in known
-                    }
-                    self._add_lines(home, (key, numbers[TOKEN], "buckets"), list(further.values()))
+                    had = self.tables.meters.buckets
+                    further = [bucket_line(name, part) for name, part in listed.buckets.items() if name not in had]
+                    self._add_lines(home, (key, numbers[TOKEN], "buckets"), further)
                 for condition in listed.conditions if key == "conditions" else ():
                     if condition.condition in numbers:
                         known = self.tables.meters.condition[condition.condition].values
@@ -359,18 +352,6 @@ class _Additions:
     def _leave_out(self, model: PeerModel, reason: str) -> None:
         self.left_out.append(model.left_out(reason))
 
-    def _at(self, home: str) -> Positions:
-        if home not in self.texts:
-            at = self.texts[home] = Positions(home, self.before[home])
-            named = ((value, int(key[1])) for key, value in at.values.items() if key[2:] == ("model",))
-            self.numbers |= dict(named)
-        return self.texts[home]
-
-    def _place(self, name: str) -> tuple[str, int]:
-        home = self.tables.files[name]
-        self._at(home)
-        return home, self.numbers[name]
-
 
 def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[tuple[date, Version]]:
     """Yield the first day of each version to add to a model, newest first, with the version of the list for its rates.
@@ -396,11 +377,9 @@ def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[
         version: Version | None = wanted.version_at(moment)
         if version is None or _same(holds(moment), version):
             continue
-        if moment in old_versions:
-            words = (
-                f"other prices from {old_versions[moment].effective} on than the list has now: edit these lines by hand"
-            )
-            raise TableError([_fault(old_versions[moment], words)])
+        if known := old_versions.get(moment):
+            words = f"other prices from {known.effective} on than the list has now: edit these lines by hand"
+            raise TableError([_fault(known, words)])
         new[moment] = version
     for moment in sorted(new, reverse=True):
         yield day_or_instant(moment), new[moment]

@@ -117,27 +117,18 @@ FILE_NAME = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
 _SCHEMA = b"# yaml-language-server:"
 
 
-class Homes:
-    """The files of the families of tables, and the folders of their types."""
+def file_of(before: Tables, model: AnyModel, family: str) -> str | None:
+    """Return the file of a family, preferring one with models of the same type; None for a new family."""
+    members = (known for name, known in before.models.items() if before.families[name] == family)
+    homes = [(member.type != model.type, before.files[member.model]) for member in members]
+    return min(homes)[1] if homes else None
 
-    def __init__(self, before: Tables) -> None:
-        # Family -> type -> the first of its files; type -> how many models each of its folders has.
-        self._files: dict[str, dict[str, str]] = {}
-        self._folders: dict[str, Counter[str]] = {}
-        for name, model in before.models.items():
-            file, files = before.files[name], self._files.setdefault(before.families[name], {})
-            files[model.type] = min(file, files.get(model.type, file))
-            self._folders.setdefault(model.type, Counter())[file.rpartition("/")[0]] += 1
 
-    def of_family(self, model: AnyModel, family: str) -> str | None:
-        """Return the file of a family, preferring one with models of the same type; None for a new family."""
-        files = self._files.get(family)
-        return None if files is None else files.get(model.type) or min(files.values())
-
-    def folder(self, model: AnyModel) -> str:
-        """Return the folder of a model's type; a type that is new to the tables gets a folder of its own name."""
-        folders = self._folders.get(model.type)
-        return model.type if folders is None else folders.most_common(1)[0][0]
+def folder_of_type(before: Tables, model: AnyModel) -> str:
+    """Return the folder of a model's type; a type that is new to the tables gets a folder of its own name."""
+    alike = (name for name, known in before.models.items() if known.type == model.type)
+    folders = Counter(before.files[name].rpartition("/")[0] for name in alike).most_common(1)
+    return folders[0][0] if folders else model.type
 
 
 def new_file(folder: str, family: str, taken: Collection[str]) -> str:
@@ -160,7 +151,7 @@ def head_of(name: str, family: str, contents: Mapping[str, bytes]) -> str:
     return f"{schema}family: {literal(family)}\nmodels:\n"
 
 
-def model_lines(of: Positions, path: Path, dash: int, column: int, eol: str) -> str:
+def model_lines(of: Positions, path: Path, dash: int = 2, column: int = 4, eol: str = "\n") -> str:
     """Return the lines of a candidate at `path` as an item of a list, with the dash and the keys at these columns."""
     span = of.spans[path]
     shift = column - of.column(span.start)

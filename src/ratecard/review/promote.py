@@ -3,8 +3,10 @@
 Files only get new lines; the lines that they have stay as they are.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +23,9 @@ from ratecard.load.positions import Positions
 from ratecard.price_book import PriceBook
 from ratecard.review.insertion import (
     Added,
-    Homes,
     Insertion,
+    file_of,
+    folder_of_type,
     head_of,
     inserted,
     model_lines,
@@ -39,8 +42,6 @@ from ratecard.tables.video import VideoModel
 
 # (model, effective date) of each new version -> the totals of its examples; None for one that does not change.
 Totals = Mapping[tuple[str, date], Sequence[str | None]]
-# The columns of the dash and the keys of a model in a new file.
-_DASH, _KEYS = 2, 4
 
 
 class _Writer:
@@ -48,12 +49,9 @@ class _Writer:
 
     def __init__(self, contents: Mapping[str, bytes], before: Tables, files: Sequence[CandidateFile]) -> None:
         self.contents, self.before, self.files = contents, before, files
-        self.homes = Homes(before)
-        self.texts: dict[str, Positions] = {}
-        # File -> model -> its number in the file.
-        self.numbers: dict[str, dict[str, int]] = {}
-        self.insertions: dict[str, list[Insertion]] = {}
-        self.families: dict[str, list[tuple[AnyModel, Insertion]]] = {}
+        self.positions = cache(lambda home: Positions(home, contents[home]))
+        self.insertions = defaultdict[str, list[Insertion]](list)
+        self.families = defaultdict[str, list[tuple[AnyModel, Insertion]]](list)
         self.faults: list[Fault] = []
 
     def written(self, after: Tables, totals: Totals, checked: date) -> tuple[dict[str, bytes], list[Added]]:
@@ -64,7 +62,7 @@ class _Writer:
                 try:
                     home = self.before.files[name]
                     new_lines = list(self._changes(home, old, model, totals, checked))
-                    self.insertions.setdefault(home, []).extend(new_lines)
+                    self.insertions[home] += new_lines
                 except TableError as error:
                     self.faults += error.faults
         for file in self.files:
@@ -74,10 +72,10 @@ class _Writer:
         contents: dict[str, bytes] = {}
         added: list[Added] = []
         for home, insertions in sorted(self.insertions.items()):
-            contents[home], lines = inserted(self._text(home), self.contents[home], insertions)
+            contents[home], lines = inserted(self.positions(home), self.contents[home], insertions)
             added += lines
         for family, models in sorted(self.families.items()):
-            home = new_file(self.homes.folder(models[0][0]), family, self.contents)
+            home = new_file(folder_of_type(self.before, models[0][0]), family, self.contents)
             text = head_of(home, family, self.contents) + "\n".join(insertion.text for _, insertion in models)
             contents[home] = text.encode()
             what = ", ".join(insertion.what for _, insertion in models)
@@ -85,8 +83,8 @@ class _Writer:
         return contents, added
 
     def _changes(self, home: str, old: AnyModel, model: AnyModel, totals: Totals, checked: date) -> Iterator[Insertion]:
-        at = self._text(home)
-        path = ("models", self.numbers[home][model.model])
+        at = self.positions(home)
+        path = ("models", at.models[model.model])
         if model.retired is not None and model.retired != old.retired:
             yield new_retirement(at, path, model.retired)._replace(what=f"{model.model}, retired on {model.retired.on}")
         known_days = [version.effective for version in old.versions]
@@ -106,25 +104,18 @@ class _Writer:
                 path = ("changes", index, "add")
                 what = f"{change.add.model}, a new model of {change.family}"
                 try:
-                    home = self.homes.of_family(change.add, change.family)
+                    home = file_of(self.before, change.add, change.family)
                     if home is not None:
-                        at = self._text(home)
-                        self.insertions.setdefault(home, []).append(new_model(at, positions, path, what))
+                        self.insertions[home].append(new_model(self.positions(home), positions, path, what))
                         continue
                     # This call refuses a family whose name cannot be a file name.
-                    new_file(self.homes.folder(change.add), change.family, self.contents)
-                    lines = model_lines(positions, path, _DASH, _KEYS, "\n")
-                    self.families.setdefault(change.family, []).append((change.add, Insertion(0, lines, what)))
+                    new_file(folder_of_type(self.before, change.add), change.family, self.contents)
+                    lines = model_lines(positions, path)
+                    self.families[change.family].append((change.add, Insertion(0, lines, what)))
                 except ValueError as error:
                     self.faults.append(file.fault(index, ("family",), str(error)))
                 except TableError as error:
                     self.faults += error.faults
-
-    def _text(self, home: str) -> Positions:
-        if home not in self.texts:
-            self.texts[home] = at = Positions(home, self.contents[home])
-            self.numbers[home] = {value: int(key[1]) for key, value in at.values.items() if key[2:] == ("model",)}
-        return self.texts[home]
 
 
 # The decimal places that a table can hold: see `read_amount`.

@@ -18,7 +18,7 @@ from ratecard.card import RateCard
 from ratecard.examples import price_example
 from ratecard.line_items.compiling import SECONDS
 from ratecard.load.folder import UNITS, tables_from
-from ratecard.load.positions import literal
+from ratecard.load.positions import literal, on_one_line
 from ratecard.methods import METHODS
 from ratecard.tables.rate import CountedCharge
 from ratecard.tables.video import LISTED_NUMBERS, LISTED_WORDS, SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS
@@ -39,7 +39,7 @@ def yaml_text(data: Mapping[str, Any]) -> str:
 def _mapping(data: Mapping[str, Any]) -> Iterator[str]:
     for key, value in data.items():
         if _fits_a_line(value):
-            yield f"{literal(key)}: {_line(value)}"
+            yield f"{literal(key)}: {on_one_line(value)}"
         else:
             yield f"{literal(key)}:"
             below = _mapping(value) if isinstance(value, Mapping) else _list(value)
@@ -53,19 +53,13 @@ def _list(items: list[Any]) -> Iterator[str]:
             yield f"- {first}"
             yield from (f"  {line}" for line in others)
         else:
-            yield f"- {_line(item)}"
+            yield f"- {on_one_line(item)}"
 
 
 def _fits_a_line(value: Any) -> bool:
     """Return True for a word, a list of words or a mapping of words."""
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return all(isinstance(part, str) for part in parts)
-
-
-def _line(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{literal(key)}: {_line(part)}" for key, part in value.items()) + "}"
-    return "[" + ", ".join(map(_line, value)) + "]" if isinstance(value, list) else literal(value)
 
 
 TableDraft = dict[str, Any]
@@ -317,12 +311,6 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
 
 
 @st.composite
-def by_one_count(draw: st.DrawFn, method: str, units: tuple[str, ...]) -> TableDraft:
-    """Draw a version with one rate for characters, seconds, songs or searches."""
-    return _metered_version(draw(charges(method, draw(st.sampled_from(units)), draw(rates_by({})))))
-
-
-@st.composite
 def by_the_band(draw: st.DrawFn, kind: str) -> TableDraft:
     """Draw a version that charges songs by the band of their seconds; there may be gaps between bands."""
     edges = draw(st.lists(st.integers(1, 999), min_size=2, max_size=6, unique=True).map(sorted))
@@ -408,7 +396,13 @@ def _factors(draw: st.DrawFn) -> TableDraft:
 
 
 def _one(method: str, *units: str) -> Callable[[str], st.SearchStrategy[TableDraft]]:
-    return lambda kind: by_one_count(method, units)
+    """Return the strategy of versions with one rate for characters, seconds, songs or searches."""
+
+    @st.composite
+    def by_one_count(draw: st.DrawFn, kind: str) -> TableDraft:
+        return _metered_version(draw(charges(method, draw(st.sampled_from(units)), draw(rates_by({})))))
+
+    return by_one_count
 
 
 # By method: the types of model that have it as their first charge, and the strategy of a version of each. A method

@@ -10,6 +10,7 @@ from ratecard.base.files import replace_files
 from ratecard.base.messages import Path as Place
 from ratecard.candidates.file import CandidateFile, load_candidate
 from ratecard.card import RateCard
+from ratecard.load.folder import UNITS
 from ratecard.load.positions import Positions
 from ratecard.review.insertion import model_lines
 from ratecard.tables.candidate import Change as Told
@@ -20,8 +21,6 @@ from ratecard.whatif.draft import Draft, DraftChange, Factor, Head, Kept, KeptCo
 # Default folder of saved candidates.
 CANDIDATES_FOLDER = "candidates"
 _ENDINGS = (".yaml", ".yml")
-# A file that marks a folder of tables.
-_OF_TABLES = "units.yaml"
 
 
 class SaveError(RateCardError):
@@ -56,7 +55,7 @@ def _checked(path: Path, *, replace: bool) -> bytes | None:
     folders = path.resolve().parents
     if any(folder.exists() and not folder.is_dir() for folder in folders):
         raise SaveError(f"'{path}' cannot be written: it is not in a folder")
-    if any((folder / _OF_TABLES).exists() for folder in folders):
+    if any((folder / UNITS).exists() for folder in folders):
         raise SaveError(f"'{path}' is in a folder of tables, where every file is read as a table. Save it beside that")
     if path.is_dir():
         raise SaveError(f"'{path}' is a folder. Name a file")
@@ -68,10 +67,6 @@ def _checked(path: Path, *, replace: bool) -> bytes | None:
         return path.read_bytes()
     except OSError as error:
         raise SaveError(f"{path} cannot be read: {error.strerror}") from None
-
-
-# The columns in which a draft writes the dash and the keys of a change.
-_DASH, _KEYS = 2, 4
 
 
 def candidates_in(folder: Path) -> list[Path]:
@@ -109,4 +104,4 @@ def _change(index: int, change: Told, file: CandidateFile, base: RateCard) -> Dr
 
 
 def _lines(file: CandidateFile, path: Place) -> str:
-    return model_lines(Positions(file.text.name, file.content), path, _DASH, _KEYS, "\n")
+    return model_lines(Positions(file.text.name, file.content), path)
