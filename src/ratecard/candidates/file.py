@@ -18,18 +18,13 @@ from ratecard.tables.contract import Contract
 class CandidateFile(NamedTuple):
     """A candidate with its text, to point into it and to copy parts of it.
 
-    `changes` are the valid ones with their index in the file; `faults` has the problems of the others and of the head.
+    `changes` are the valid ones with their index in the file; `text` has the faults of the others and of the head.
     """
 
     candidate: Candidate
     changes: tuple[tuple[int, Change], ...]
     text: TextFile
     content: bytes
-
-    @property
-    def faults(self) -> list[Fault]:
-        """Return the problems of the head, and of the changes that could not be read."""
-        return self.text.faults
 
     @property
     def written(self) -> set[str]:
@@ -41,17 +36,10 @@ class CandidateFile(NamedTuple):
     @property
     def contracts(self) -> tuple[Contract, ...]:
         """Return the contracts that it adds, each with its place."""
-        numbered = enumerate(self.candidate.contracts)
-        lines = ((contract, self.text.line(("contracts", index, "contract"))) for index, contract in numbered)
-        return tuple(contract.model_copy(update={"place": f"{self.text.name}:{line}"}) for contract, line in lines)
-
-    def place(self, index: int) -> str:
-        """Return the `file:line` of a change."""
-        return f"{self.text.name}:{self.text.line(('changes', index))}"
-
-    def place_of(self, key: str) -> str:
-        """Return the `file:line` of a key of the head."""
-        return f"{self.text.name}:{self.text.line((key,))}"
+        return tuple(
+            contract.model_copy(update={"place": self.text.place(("contracts", index, "contract"))})
+            for index, contract in enumerate(self.candidate.contracts)
+        )
 
     def fault(self, index: int, path: Place, message: str) -> Fault:
         """Make the fault of a part of a change."""
@@ -62,8 +50,8 @@ class CandidateFile(NamedTuple):
 def load_candidate(path: str | Path) -> CandidateFile:
     """Load the candidate of a file. Raises `TableError` with every fault, each at its line."""
     file = read_candidate(path)
-    if file.faults:
-        raise TableError(file.faults)
+    if file.text.faults:
+        raise TableError(file.text.faults)
     return file
 
 

@@ -34,14 +34,11 @@ def selected(
     day: str = "",
     priced: Callable[[AnyModel], bool] = lambda model: True,
 ) -> list[AnyModel]:
-    """Find the models that a selection names and does not leave out, in the order of `models`.
+    """Return the models that a selection names and does not leave out, in the order of `models`.
 
-    Parameters: `families` has the family of each model; `path` is the place of the selection in the file, for messages.
-    A family or type means only its models that are `priced`; `day` says in messages when that is, like ` on
-    2027-03-01`. Models that are named by their ids are returned with or without a price.
-
-    Raises `Refusal` with every name that matches no model, or none that the other names allow, and with every `except`
-    that does not leave out a model.
+    A family or type means only its models that are `priced`; an id means its model with or without a price. `path` is
+    the place of the selection in the file, and `day` says in messages when a model has no price, like ` on 2027-03-01`.
+    Raises `Refusal` with every name that matches nothing, and every `except` that leaves nothing out.
     """
     known, findings = known_names(models, families), list[Finding]()
     excluded = [(names, (*path, "except", number)) for number, names in enumerate(wanted.excluded)]
@@ -157,7 +154,7 @@ class _Overlay:
         self.base, self.file, self.day, self.until = base, file, file.candidate.effective, file.candidate.until
         self.idle = idle
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
-        self.faults: list[Fault] = list(file.faults)
+        self.faults: list[Fault] = list(file.text.faults)
         # Every name, aliases too, with the model that it names.
         self.taken = {name: model_id for model in base.models.values() for name, model_id in _names_of(model).items()}
         # The index of the change that gave a model other rates, added it, retired it, or set a rate.
@@ -311,9 +308,7 @@ class _Overlay:
         return model.version_at(self.day) is not None and not model.retired_at(self.day)
 
     def _bases(self, model: AnyModel, path: Path) -> Iterator[tuple[date, Version]]:
-        """Yield the first day of each new version, with the version that it is based on.
-
-        These are the candidate's day, and the first days of later versions that begin before `until`.
+        """Yield each day on which a new version begins, up to `until`, with the version that it is based on.
 
         A version that begins on the candidate's day is replaced only if another candidate made it.
         """
@@ -340,7 +335,11 @@ class _Overlay:
         for day, (base, moving) in amounts.items():
             if not moving:
                 continue
-            version, source, place = (model.model, day), self.file.candidate.source, self.file.place(index)
+            version, source, place = (
+                (model.model, day),
+                self.file.candidate.source,
+                self.file.text.place(("changes", index)),
+            )
             if base.effective == day:
                 # The source of an earlier candidate, or of the list, on the same day is kept as well.
                 source = base.source if version in self.made else f"{base.source}; {source}"
@@ -357,7 +356,7 @@ class _Overlay:
         version = in_effect(model, self.until, ())
         if version.effective != self.until:
             head = self._head(self.until, f"the prices before {self.file.candidate.source}")
-            self._put(model.model, version.model_copy(update=head | {"place": self.file.place_of("until")}))
+            self._put(model.model, version.model_copy(update=head | {"place": self.file.text.place(("until",))}))
             self.restored.add((model.model, self.until))
 
     def _head(self, day: date, source: str) -> dict[str, object]:
@@ -384,10 +383,7 @@ class _Overlay:
                     self.faults.append(self.file.fault(index, at, words))
 
     def _check_effect(self) -> None:
-        """Record a fault for each model whose rates are as they were, and for each change without any effect.
-
-        Each fault also names the line of the change that undoes the effect.
-        """
+        """Record a fault for each model whose rates are as they were, and each change that another one undoes."""
         reported: set[int] = set()
         for name, index in self.changed.items():
             before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
@@ -437,7 +433,7 @@ class _Overlay:
         yield from check_references(model, self.models, broken)
 
     def _line(self, index: int) -> str:
-        return f"line {self.file.place(index).rpartition(':')[2]}"
+        return f"line {self.file.text.line(('changes', index))}"
 
 
 def _each(names: Iterable[str], change: Callable[[str], object]) -> None:

@@ -116,10 +116,7 @@ def _factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
 
 
 def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
-    """Return the new amounts of the `meant` rates that a factor changes.
-
-    Raises `Refusal` if an amount would have more digits than a table allows, or is rounded to zero.
-    """
+    """Return the changed amounts of the `meant` rates. Raises `Refusal` for too many digits, and for a zero."""
     amounts, problems, times = {}, [], change.times
     rates = rates_of(version)
     for at in meant:

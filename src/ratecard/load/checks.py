@@ -92,17 +92,16 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
         yield ("retired", "successor"), f"successor '{successor}' is not in the tables.{near} Name a model's id"
     for index, version in enumerate(model.versions):
         for kind, name in version.searches.items():
-            if name not in broken and (name not in models or models[name].type != "surcharge"):
+            at, surcharge = ("versions", index, "surcharges", kind), models.get(name)
+            if name in broken:
+                continue
+            if surcharge is None or surcharge.type != "surcharge":
                 known = [other.model for other in models.values() if other.type == "surcharge"]
                 words = f"surcharge '{name}' is not in the tables.{did_you_mean(name, known)} Known: {', '.join(known)}"
-                yield ("versions", index, "surcharges", kind), words
-            elif name not in broken and models[name].currency != model.currency:
-                currency, other_currency = model.currency, models[name].currency
-                words = (
-                    f"surcharge '{name}' is in {other_currency}, and its amounts are added to {currency}. "
-                    f"Write one in {currency}"
-                )
-                yield ("versions", index, "surcharges", kind), words
+                yield at, words
+            elif surcharge.currency != model.currency:
+                words = f"surcharge '{name}' is in {surcharge.currency}, and its amounts are added to {model.currency}"
+                yield at, f"{words}. Write one in {model.currency}"
 
 
 def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Iterator[Finding]:
@@ -173,12 +172,9 @@ def _check_condition(condition: UsageCondition) -> Iterator[Finding]:
     for word in condition.same_as:
         if word in values:
             yield ("same_as",), f"'{word}' is a value itself, not another spelling. Leave it out of one of them"
-    if condition.default is not None and condition.default not in values:
-        near = meant_or_allowed(condition.default, values)
-        yield ("default",), f"'{condition.default}' is not a value of {name}.{near}"
-    for value in condition.same_as.values():
-        if value not in values:
-            yield ("same_as",), f"'{value}' is not a value of {name}.{meant_or_allowed(value, values)}"
+    for key, value in (("default", condition.default), *(("same_as", value) for value in condition.same_as.values())):
+        if value is not None and value not in values:
+            yield (key,), f"'{value}' is not a value of {name}.{meant_or_allowed(value, values)}"
 
 
 def _wrong_buckets(meter: Meter) -> Iterator[Finding]:
@@ -290,15 +286,13 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
     for name, places in homes.items():
         if len(places) > 1 and any(kind == "alias" for _, _, kind in places):
             for text, place, kind in places:
-                others = (f"{other.name}:{other.line(at)}" for other, at, _ in places if (other, at) != (text, place))
+                others = (other.place(at) for other, at, _ in places if (other, at) != (text, place))
                 words = f"is a name of another model too ({next(others)}). Leave it out of one"
                 text.fault(place, f"{kind} '{name}' {words}")
     for (text, place, pattern, owner), (other, path, rival, rival_owner) in _sharing(opened):
         words = "can match the same names. Let each name match one model"
-        text.fault(
-            place, f"pattern '{pattern}' and '{rival}' of {rival_owner} ({other.name}:{other.line(path)}) {words}"
-        )
-        other.fault(path, f"pattern '{rival}' and '{pattern}' of {owner} ({text.name}:{text.line(place)}) {words}")
+        text.fault(place, f"pattern '{pattern}' and '{rival}' of {rival_owner} ({other.place(path)}) {words}")
+        other.fault(path, f"pattern '{rival}' and '{pattern}' of {owner} ({text.place(place)}) {words}")
 
 
 def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:

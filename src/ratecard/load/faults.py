@@ -30,6 +30,10 @@ class TextFile:
             path = path[:-1]
         return self.lines.get(path, 1)
 
+    def place(self, path: Path) -> str:
+        """Return the `file:line` of a part."""
+        return f"{self.name}:{self.line(path)}"
+
     def fault(self, path: Path, message: str) -> None:
         """Record a mistake at a part of the file."""
         self.faults.append(Fault(self.name, self.line(path), path, message))

@@ -225,8 +225,7 @@ def _agreed(
         name = contract.contract
         if name in contracts:
             text.fault(("contract",), f"contract '{name}' is in {contracts[name].place} too. Give it another name")
-        place = f"{text.name}:{text.line(('contract',))}"
-        contracts[name] = contract.model_copy(update={"place": place})
+        contracts[name] = contract.model_copy(update={"place": text.place(("contract",))})
         if checks and contract.monthly:
             _record(text, ("monthly",), checks.of_contract(contract))
     if checks and monthly:

@@ -12,7 +12,7 @@ from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
 from ratecard.tables.meters import Meters
 from ratecard.tables.monthly import COMMITMENT, Term
-from ratecard.tables.selection import OverrideTarget, known_names
+from ratecard.tables.selection import OverrideTarget, known_names, names_of_model
 from ratecard.tables.units import Unit
 
 # A model, one of its charges, and the unit of that charge.
@@ -76,11 +76,8 @@ class TermChecks:
         return charges
 
     @cached_property
-    def _named(self) -> Mapping[str, Mapping[str, str]]:
-        return {
-            name: {"model": name, "family": self._families.get(name, ""), "type": model.type}
-            for name, model in self._models.items()
-        }
+    def _named(self) -> Mapping[str, Mapping[str, str | None]]:
+        return {name: names_of_model(model, self._families) for name, model in self._models.items()}
 
     @cached_property
     def _known(self) -> Mapping[str, Collection[str]]:

@@ -109,9 +109,9 @@ class Stack:
             for key, day in (("effective", file.candidate.effective), ("until", file.candidate.until)):
                 if day is not None and day < today:
                     words = "has passed: what was charged since then stays as it was charged. Is that day right?"
-                    yield f"{file.place_of(key)}: {key} {day} {words}"
+                    yield f"{file.text.place((key,))}: {key} {day} {words}"
                 elif day is not None and day > today + _YEAR:
-                    yield f"{file.place_of(key)}: {key} {day} is more than a year ahead. Is its year right?"
+                    yield f"{file.text.place((key,))}: {key} {day} is more than a year ahead. Is its year right?"
 
     def holds(self, since: date) -> date:
         """Return the first day from `since` on when all candidates hold. Raises `SideError` if one has ended before."""

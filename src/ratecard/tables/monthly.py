@@ -155,7 +155,7 @@ class Term(Frozen):
         """Return the term with the dates of its contract, where it has none of its own."""
         return self.model_copy(update={"begins": self.begins or begins, "until": self.until or until})
 
-    def means(self, named: Mapping[str, str]) -> bool:
+    def means(self, named: Mapping[str, str | None]) -> bool:
         """Return True if the term is for lines of this type, family, model and charge, whatever its conditions."""
         target = self.target
         return target.fits(named) and (target.charge is None or named["charge"] in target.charge)
