@@ -38,7 +38,7 @@ def market_text(market: Market) -> str:
 def _blocks(market: Market) -> Iterator[list[str]]:
     for pair in market.models:
         sentences = [paragraph(f"    {words}", indent="      ") for words in (pair.reason, *pair.notes) if words]
-        rows = [row.cells for row in price_words(pair)]
+        rows = [words for words, _ in price_words(pair)]
         table = align([HEADINGS, *rows], right={1, 2, 3, 4}) if rows else []
         yield [heading_style(paragraph(head(pair))), *sentences, *(f"    {line}" for line in table)]
 

@@ -77,10 +77,7 @@ def _marked(sign: str, indent: str, words: str) -> str:
 
 
 def _sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
-    """Load both sides. A candidate is laid over the other side, or over the tables if both are candidates.
-
-    Raises `click.UsageError` for an argument that matches nothing, or is ambiguous.
-    """
+    """Load both sides. A candidate is laid over the other side, or over the tables if both are candidates."""
     with as_wrong_use(SideError, RevisionError):
         one, other = named(old, tables), named(new, tables)
         if isinstance(one, Stack) and isinstance(other, Stack):

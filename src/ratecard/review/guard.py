@@ -5,13 +5,13 @@ the terms gives a `correction`. A price may not change by more than a factor, wh
 unless the version has `expected_change`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
@@ -36,6 +36,8 @@ from ratecard.tables.video import VideoVersion
 
 # The decimal places of a factor in a message.
 _PLACES = 2
+# An entry that holds from a day on.
+_Dated = TypeVar("_Dated", Version, Limits)
 
 
 class Rules(NamedTuple):
@@ -88,9 +90,8 @@ def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Versi
     """Return the version in effect on the new side; None if the old side has the same one."""
     after = Priceable(*new.card.at(change.effective).in_effect(name), new.card.tables.units)
     model, units = old.card.tables.models[name], old.card.tables.units
-    before = (
-        Priceable(model, version, units) for version in model.versions if version.effective == after.version.effective
-    )
+    day = after.version.effective
+    before = (Priceable(model, version, units) for version in model.versions if version.effective == day)
     return None if any(same(priceable, after) for priceable in before) else after.version
 
 
@@ -131,23 +132,38 @@ def _hint(step: _Step, version: Version, most: Decimal) -> str:
 
 def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rules) -> Iterator[Fault]:
     """Yield faults for edited or deleted limits in effect and for new limits in the past, without a `correction`."""
-    before, after = ({entry.effective: entry for entry in limits} for limits in (old, new))
-    corrected = [entry for day, entry in after.items() if day not in before and entry.correction]
-    for day in filter(rules.begun, before):
-        if day in after:
-            yield from _edited_limits(before[day], after[day])
-        elif corrected:
-            corrected.pop()
-        else:
-            place = f"{rules.revision}:{before[day].place}"
-            words = f"the limits of {day} were in effect ({place}), and are gone. Put them back"
+    for before, after in _in_question(old, new, rules):
+        if before and after:
+            yield from _edited_limits(before, after)
+        elif before:
+            place = f"{rules.revision}:{before.place}"
+            words = f"the limits of {before.effective} were in effect ({place}), and are gone. Put them back"
             words += "; if only their date was wrong, say `correction: reason` in the others"
             yield _fault_of_limits(new[0].place if new else "", words)
-    for day in after:
-        if day not in before and not after[day].correction and rules.past(day):
-            words = f"new limits begin on {day}, in the past. Let them begin later"
+        elif after and rules.past(after.effective):
+            words = f"new limits begin on {after.effective}, in the past. Let them begin later"
             words += "; if the limits of that day were wrong, say `correction: reason`"
-            yield _fault_of_limits(after[day].place, words)
+            yield _fault_of_limits(after.place, words)
+
+
+def _in_question(
+    old: Sequence[_Dated], new: Sequence[_Dated], rules: Rules
+) -> Iterator[tuple[_Dated | None, _Dated | None]]:
+    """Yield what was in effect, with what is in its place now or None; then None with what is new, without correction.
+
+    Each new one with a `correction` excuses one that is gone, whose date it corrects.
+    """
+    days, now = {entry.effective for entry in old}, {entry.effective: entry for entry in new}
+    added = [entry for entry in new if entry.effective not in days]
+    corrected = [entry for entry in added if entry.correction]
+    for before in old:
+        if rules.begun(before.effective):
+            after = now.get(before.effective)
+            if after or not corrected:
+                yield before, after
+            else:
+                corrected.pop()
+    yield from ((None, entry) for entry in added if not entry.correction)
 
 
 def _edited_limits(old: Limits, new: Limits) -> Iterator[Fault]:
@@ -270,10 +286,7 @@ def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
 
 
 def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:
-    """Yield the refused changes of a model of the old side, except steep steps.
-
-    Each new version with a `correction` excuses one deleted version, whose date it corrects.
-    """
+    """Yield the refused changes of a model of the old side, except steep steps."""
     after = new.tables.models.get(model.model)
     begun = [version for version in model.versions if rules.begun(version.effective)]
     if after is None:
@@ -283,21 +296,13 @@ def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> It
             hint = "Put it back, and end it by `retired: {on: DATE}`; its versions stay"
             yield fault_at(f"{rules.revision}:{begun[0].place}", model.model, f"{words}. {hint}")
         return
-    new_versions = {version.effective: version for version in after.versions}
-    dates = {version.effective for version in model.versions}
-    # Each of these versions excuses one deleted version, whose date it corrects.
-    moved = [version for version in after.versions if version.effective not in dates and version.correction]
-    for version in begun:
-        now = new_versions.get(version.effective)
-        if now is not None:
+    for version, now in _in_question(model.versions, after.versions, rules):
+        if version and now:
             yield from _edited(model, version, after, now, old, new)
-        elif moved:
-            moved.pop()
-        else:
+        elif version:
             yield _deleted(model, version, after, rules)
-    for version in after.versions:
-        if version.effective not in dates and not version.correction:
-            yield from _backdated(model, version, rules)
+        elif now:
+            yield from _backdated(model, now, rules)
     yield from _retired(model, after, rules)
 
 

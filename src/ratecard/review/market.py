@@ -126,10 +126,7 @@ def absolute(rate: RateChange) -> str:
 
 
 def read_matches(path: str | Path, ours: Tables, theirs: Tables) -> dict[str, list[str]]:
-    """Read a map of models: `our-model: their-model`, or a list of theirs.
-
-    Raises `TableError` with every fault at its line, including models that do not exist.
-    """
+    """Read a map of models: `our-model: their-model`, or a list of theirs. Raises `TableError` with every fault."""
     name = str(path)
     try:
         file = read_yaml_text(name, Path(path).read_bytes())
@@ -405,22 +402,11 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
                 for above in edges
             ]
             rows[key] = stated, ranges
-    amounts = {
-        key: [(our_price and our_price.each, their_price and their_price.each) for _, our_price, their_price in ranges]
-        for key, (_, ranges) in rows.items()
-    }
-    compared = [
-        (key, price)
-        for key, (_, ranges) in rows.items()
-        for _, our_price, their_price in ranges
-        if our_price and their_price
-        for price in (our_price, their_price)
-    ]
+    amounts = {key: list(map(_amounts, ranges)) for key, (_, ranges) in rows.items()}
+    compared = [(key, price) for key, (_, ranges) in rows.items() for _, *pair in ranges if all(pair) for price in pair]
     for key, (stated, ranges) in rows.items():
         same = any(amounts.get(key - {condition}) == amounts[key] for condition in key)
-        lone_prices = [
-            our_price or their_price for _, our_price, their_price in ranges if not (our_price and their_price)
-        ]
+        lone_prices = [ours or theirs for _, ours, theirs in ranges if not (ours and theirs)]
         # True if every price that the other side lacks here is compared with one under further conditions.
         compared_elsewhere = len(lone_prices) == len(ranges) and all(
             price is None or any(price == other and more > key for more, other in compared) for price in lone_prices
@@ -441,11 +427,14 @@ def _edges(ours: set[int], theirs: set[int]) -> list[int]:
     return sorted(every - meeting)
 
 
+def _amounts(ranged: _Ranged) -> list[Fraction | None]:
+    return [price and price.each for price in ranged[1:]]
+
+
 def _of_ranges(what: _What, stated: _Stated, ranges: Sequence[_Ranged]) -> Iterator[RateChange]:
     """Yield the rates of one thing; neighbouring ranges of prompts with the same prices become one."""
     (counts, bucket), conditions = what, [f"{name} {value}" for name, value in stated.items()]
-    alike = groupby(ranges, key=lambda ranged: (ranged[1] and ranged[1].each, ranged[2] and ranged[2].each))
-    firsts = [next(group) for _, group in alike]
+    firsts = [next(group) for _, group in groupby(ranges, key=_amounts)]
     ends = [above for above, *_ in firsts[1:]]
     for (above, ours, theirs), end in zip(firsts, [*ends, None], strict=True):
         if ours or theirs:

@@ -1,7 +1,6 @@
 """A comparison with other price lists as Markdown and as a page, and the words that every format shares."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ratecard.base.money import plain, text
 from ratecard.pages import page_text
@@ -14,31 +13,13 @@ MARKET_LEGEND = f"Difference: {THEIRS} minus {OURS}, in percent of {OURS}; an im
 HEADINGS = ("Price of", "Ours", "Theirs", "Difference", "In percent", "Per", "Lines")
 
 
-class PriceWords(NamedTuple):
-    """A price of both lists or of one, in words; `tone` says how it differs: `rise`, `fall` or nothing."""
-
-    of: str
-    ours: str
-    theirs: str
-    difference: str
-    percent: str
-    per: str
-    lines: str
-    tone: str = ""
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Return the words under `HEADINGS`."""
-        return self[:-1]
-
-
-def price_words(pair: MatchedModels) -> Iterator[PriceWords]:
-    """Yield every price of two matched models."""
+def price_words(pair: MatchedModels) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the words of every price under `HEADINGS`, and its tone: `rise`, `fall`, or nothing for no difference."""
     for rate in pair.rates:
         per = f"{pair.currency} / {rate.unit}" if pair.currency else rate.unit
-        difference, percent, tone = _difference(rate)
-        shown = rate.subject, _amount(rate.old), _amount(rate.new), difference, percent, per, ", ".join(rate.places)
-        yield PriceWords(*shown, tone)
+        *difference, tone = _difference(rate)
+        amounts = _amount(rate.old), _amount(rate.new)
+        yield (rate.subject, *amounts, *difference, per, ", ".join(rate.places)), tone
 
 
 def _amount(priced: Priced | None) -> str:
@@ -84,7 +65,7 @@ def market_markdown(market: Market) -> str:
     for pair in market.models:
         title = f"{code_words(pair.ours)} beside {code_words(pair.theirs)}{paid(pair)}"
         sentences = [escaped(words) for words in (pair.reason, *pair.notes) if words]
-        rows = [(*tuple(map(escaped, row.cells[:-1])), code_words(row.lines)) for row in price_words(pair)]
+        rows = [(*map(escaped, words), code_words(lines)) for (*words, lines), _ in price_words(pair)]
         parts += [f"### {title}", *(["\n".join(f"* {words}" for words in sentences)] if sentences else [])]
         parts += markdown_table("Prices", HEADINGS, rows, level=4)
     return "\n\n".join(parts) + "\n"

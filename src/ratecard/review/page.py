@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ratecard.base.money import text
 from ratecard.pages import page_text
 from ratecard.review.compare import Diff
-from ratecard.review.difference import CHANGED, MARKS, CellChange, Difference, extremes
+from ratecard.review.difference import CHANGED, MARKS, Difference, extremes
 from ratecard.review.markdown import LEGEND, NO_CHANGES, counts_in_words
 
 # The width of a drawing in its own units. A bar is never so short that it cannot be seen.
@@ -19,46 +19,34 @@ _FROM_ZERO = Fraction(1)
 _OPEN = 12
 
 
-class Bar(NamedTuple):
-    """The worst rise and the worst fall of one model."""
+class _Move(NamedTuple):
+    """The worst `fall` or `rise` of a model's prices: its share of the old price (1 from zero), and in percent."""
 
-    change: Difference
-    rise: CellChange | None
-    fall: CellChange | None
-
-    @property
-    def up(self) -> Fraction:
-        """Return the rise as a share of the old price; 1 from zero."""
-        if self.rise is None:
-            return Fraction(0)
-        return self.rise.ratio - 1 if self.rise.ratio is not None else _FROM_ZERO
-
-    @property
-    def down(self) -> Fraction:
-        """Return the fall as a share of the old price."""
-        return 1 - self.fall.ratio if self.fall and self.fall.ratio is not None else Fraction(0)
+    tone: str
+    share: Fraction
+    by: str
 
 
-def bars(changes: Sequence[Difference]) -> list[Bar]:
-    """Return a bar for every change that moves a price, the greatest first."""
-    all_bars = [Bar(change, *extremes(change.cells.differing)) for change in changes]
-    moving = [bar for bar in all_bars if bar.rise or bar.fall]
-    return sorted(moving, key=lambda bar: (-max(bar.up, bar.down), bar.change.model, bar.change.effective))
+def _moves(change: Difference) -> list[_Move]:
+    rise, fall = extremes(change.cells.differing)
+    worst = [(tone, cell) for tone, cell in (("fall", fall), ("rise", rise)) if cell]
+    return [_Move(tone, _FROM_ZERO if cell.ratio is None else abs(cell.ratio - 1), cell.by) for tone, cell in worst]
 
 
 def diff_page(diff: Diff) -> str:
-    """Return the whole comparison as one file: counts, bars on one scale, and every model."""
-    moving = bars(diff.changes)
+    """Return the whole comparison as one file: counts, bars on one scale (the greatest first), and every model."""
+    moving = [(change, moves) for change in diff.changes if (moves := _moves(change))]
+    moving.sort(key=lambda bar: (-max(move.share for move in bar[1]), bar[0].model, bar[0].effective))
     shown = moving[:_MOST_BARS]
-    zero = Fraction(0)
-    scale = max((bar.up for bar in shown), default=zero), max((bar.down for bar in shown), default=zero)
+    every = [move for _, moves in shown for move in moves]
+    up, down = (max((move.share for move in every if move.tone == tone), default=0) for tone in ("rise", "fall"))
     return page_text(
         "diff.html",
         diff=diff,
         title="Price changes" if diff.changes else NO_CHANGES,
         counts=counts_in_words(diff.counts()),
         worst=list(_worst(diff)),
-        bars=[(bar.change, _drawn(bar, *scale), _percents(bar)) for bar in shown],
+        bars=[(change, _drawn(moves, up, down), [(move.tone, move.by) for move in moves]) for change, moves in shown],
         more=len(moving) - len(shown),
         legend=LEGEND,
         few=sum(change.kind == CHANGED for change in diff.changes) <= _OPEN,
@@ -74,20 +62,15 @@ def _worst(diff: Diff) -> Iterator[tuple[str, ...]]:
             yield name, tone, cell_name, text(cell.old), text(cell.new), cell.by
 
 
-def _drawn(bar: Bar, up: Fraction, down: Fraction) -> tuple[int, int, list[tuple[str, int, int]]]:
+def _drawn(
+    moves: Sequence[_Move], up: Fraction | int, down: Fraction | int
+) -> tuple[int, int, list[tuple[str, int, int]]]:
     """Return (width, place of zero, bars); zero is between the greatest fall and the greatest rise of all models."""
-    zero = int(_WIDTH * down / (up + down))
-    drawn = []
-    if bar.fall:
-        length = max(_LEAST, int(_WIDTH * bar.down / (up + down)))
-        drawn.append(("fall", max(0, zero - length), length))
-    if bar.rise:
-        drawn.append(("rise", zero, max(_LEAST, int(_WIDTH * bar.up / (up + down)))))
+    zero, drawn = int(_WIDTH * down / (up + down)), []
+    for tone, share, _ in moves:
+        length = max(_LEAST, int(_WIDTH * share / (up + down)))
+        drawn.append((tone, zero if tone == "rise" else max(0, zero - length), length))
     return _WIDTH, zero, drawn
-
-
-def _percents(bar: Bar) -> list[tuple[str, str]]:
-    return [(tone, cell.by) for tone, cell in (("fall", bar.fall), ("rise", bar.rise)) if cell]
 
 
 def _about(change: Difference) -> list[str]:

@@ -157,18 +157,12 @@ def described(part: BaseModel, prefix: str = "") -> Terms:
 
 def term_changes(old: Terms, new: Terms) -> tuple[TermChange, ...]:
     """Return the conditions that differ, by name; for a list, only the items that differ."""
-    return tuple(
-        TermChange(name, *_sides(old.get(name, ""), new.get(name, "")))
-        for name in sorted({**old, **new})
-        if old.get(name, "") != new.get(name, "")
-    )
+    sides = ((name, _listed(old.get(name, "")), _listed(new.get(name, ""))) for name in sorted({**old, **new}))
+    return tuple(TermChange(name, _only(was, now), _only(now, was)) for name, was, now in sides if was != now)
 
 
-def _sides(old: str | tuple[str, ...], new: str | tuple[str, ...]) -> tuple[str, str]:
-    before, after = _listed(old), _listed(new)
-    return "; ".join(item for item in before if item not in after), "; ".join(
-        item for item in after if item not in before
-    )
+def _only(items: tuple[str, ...], others: tuple[str, ...]) -> str:
+    return "; ".join(item for item in items if item not in others)
 
 
 def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
