@@ -34,11 +34,9 @@ def main(usage: str, go: str) -> None:
     with simulate(usage, Side(DAY, load_rate_card(), STANDING)) as found:
         serve_page(
             Held(found),
-            usage="usage.csv",
             command="",
             recorded=RecordedUsage((usage,), {}),
             day=date.fromisoformat(DAY),
-            tables=None,
             port=port,
             show=False,
             ready=lambda: click.echo(f"http://{HOST}:{port}"),

@@ -84,7 +84,6 @@ def whatif(
         from ratecard.base.errors import SimulationError
         from ratecard.card import load_rate_card
         from ratecard.cli.simulate_progress import progress
-        from ratecard.review.promote import folder_of
         from ratecard.review.sides import Side
         from ratecard.simulation.prices.sides import costs_of
         from ratecard.simulation.rows.where import Chosen
@@ -107,11 +106,9 @@ def whatif(
                 raise SimulationError(simulation.unpriced_text())
             serve_page(
                 DraftPricer(simulation, locale),
-                usage=", ".join(usage),
                 command=again,
                 recorded=RecordedUsage(usage, settings, cost, tables, str(locale)),
                 day=day,
-                tables=folder_of(tables),
                 port=port,
                 show=not no_open,
                 ready=lambda: click.echo(f"http://{HOST}:{port}  {simulation.rows:,} rows. Ctrl-C ends it."),

@@ -5,7 +5,6 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ratecard.whatif.draft_pricer import DraftPricer
@@ -35,20 +34,17 @@ def free_port(port: int) -> int:
 def serve_page(
     pricer: DraftPricer,
     *,
-    usage: str,
     command: str,
     recorded: RecordedUsage,
     day: date,
-    tables: Path | None,
     port: int,
     show: bool,
     ready: Callable[[], object],
 ) -> None:
     """Serve the page until it is interrupted. Requests to another host name than this machine's are refused.
 
-    `usage` and `command` (which simulates the same usage) are shown, `recorded` says how to read it again for a
-    report, `day` is that of the prices, `tables` the folder to which saved candidates can be promoted; `show` opens a
-    browser, and `ready` is called once.
+    `command` (which simulates the same usage) is shown, `recorded` says how to read it again for a report, `day` is
+    that of the prices; `show` opens a browser, and `ready` is called once.
     """
     with TemporaryDirectory(prefix="ratecard-") as folder:
         # Otherwise NiceGUI keeps files in the current folder.
@@ -63,7 +59,7 @@ def serve_page(
         app.on_startup(ready)
 
         async def page() -> None:
-            what_if_page = WhatIfPage(pricer, usage, command, recorded, day, tables)
+            what_if_page = WhatIfPage(pricer, command, recorded, day)
             # The storage of a tab is known only once it is connected; programs that only read the page never connect.
             client = ui.context.client
             await client.connected()

@@ -12,6 +12,7 @@ from nicegui import app, background_tasks, context, run, ui
 
 from ratecard.base.errors import RateCardError
 from ratecard.pages import page_text
+from ratecard.review.promote import folder_of
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.choices import Choices
 from ratecard.whatif.controls import START, AnswerControl, Control, FactorControl, KeptControl, RateControl
@@ -172,15 +173,7 @@ def _button(label: str, icon: str, pressed: Callable[[], object]) -> ui.button:
 class WhatIfPage:
     """The page in one tab of a browser. Each tab has a draft of its own; all share one pricer."""
 
-    def __init__(
-        self,
-        pricer: DraftPricer,
-        usage: str,
-        command: str,
-        recorded: RecordedUsage,
-        day: date,
-        tables: Path | None,
-    ) -> None:
+    def __init__(self, pricer: DraftPricer, command: str, recorded: RecordedUsage, day: date) -> None:
         self.pricer, self.recorded, self.day_shown = pricer, recorded, day
         self.controls: list[Control] = []
         self.answering: list[AnswerControl] = []
@@ -192,7 +185,7 @@ class WhatIfPage:
         ui.colors(primary="#2f76bd")
         with ui.element("header").classes("top"):
             ui.html("What if?", sanitize=False, tag="strong")
-            ui.label(usage).classes("quiet")
+            ui.label(", ".join(recorded.files)).classes("quiet")
         with ui.element("div").classes("pricer"):
             with ui.element("aside"):
                 self._day()
@@ -202,6 +195,7 @@ class WhatIfPage:
                     _button("Add a factor", "add", lambda: self.add(START))
                     _button("Add a rate or factor", "add", lambda: self.add(NewRate()))
                     _button("Add an elasticity", "add", lambda: self.add_answer(("all", "")))
+                tables = folder_of(recorded.tables)
                 self.saving = Saving(pricer, self.draft, self.keep, self.kept, self.renew, command, tables)
                 with ui.element("div").classes("files"):
                     Opener(pricer, self.opened)

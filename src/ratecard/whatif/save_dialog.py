@@ -189,7 +189,7 @@ class Saving:
         self.write.props(add="loading")
         try:
             made.write()
-            await run.io_bound(self._take, made.folder)
+            await run.io_bound(lambda: self.pricer.take(load_rate_card(made.folder)))
         except TableError as error:
             self._say(wrong=str(error))
             return
@@ -203,9 +203,6 @@ class Saving:
         words = f"Promoted: added {made.summary} of {escape(str(made.folder))}. Digest {made.digest}"
         self._say(done=f"{words}<p>{now}</p>")
         self._actions()
-
-    def _take(self, tables: Path) -> None:
-        self.pricer.take(load_rate_card(tables))
 
     def _say(self, *, wrong: str = "", done: str = "", replace: bool = False) -> None:
         self.wrong.set_text(wrong)

@@ -48,10 +48,9 @@ _COLOURS = {
 
 
 class Plot(NamedTuple):
-    """A chart as a figure of Plotly, with its title, note and height in pixels."""
+    """A chart as a figure of Plotly, with its title and height in pixels."""
 
     title: str
-    note: str
     height: int
     figure: dict[str, Any]
 
@@ -71,7 +70,7 @@ def plot(chart: Chart, figures: Figures) -> Plot:
         **{name: {**axis, **chart.layout.get(name, {})} for name in ("xaxis", "yaxis")},
     }
     figure = {"data": chart.data, "layout": layout, "config": {"displayModeBar": False}}
-    return Plot(chart.title, chart.note, chart.height, _coloured(figure))
+    return Plot(chart.title, chart.height, _coloured(figure))
 
 
 def _coloured(value: Any) -> Any:
