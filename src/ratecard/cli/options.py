@@ -23,22 +23,20 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def as_wrong_use(*kinds: type[Exception]) -> Iterator[None]:
-    """Raise `click.UsageError` for errors of these kinds, with their message."""
+def as_wrong_use(*kinds: type[Exception], raised: type[click.UsageError] = click.UsageError) -> Iterator[None]:
+    """Raise `click.UsageError`, or another error of wrong use, for errors of these kinds, with their message."""
     try:
         yield
     except kinds as error:
-        raise click.UsageError(str(error)) from None
+        raise raised(str(error)) from None
 
 
 def instant(given: str | datetime) -> datetime:
     """Read `2026-10-01` (its 00:00 UTC) or an instant with a time zone; a time without a zone is refused."""
     if isinstance(given, datetime):
         return given
-    try:
+    with as_wrong_use(InstantError, raised=click.BadParameter):
         return read_instant(given)
-    except InstantError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 def day(given: str | date) -> date:
@@ -80,10 +78,7 @@ EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def checkout_tables() -> Path | None:
-    """Return the tables of the source checkout that contains the current folder; None outside of a checkout.
-
-    They are the tables that the user edits, even if the running package is a copy.
-    """
+    """Return the tables of the checkout that contains the current folder, which the user edits; None without one."""
     here = Path.cwd()
     for folder in (here, *here.parents):
         project = folder / "pyproject.toml"

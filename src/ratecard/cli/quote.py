@@ -402,10 +402,7 @@ def _working(working: Working, figures: Figures) -> list[str]:
 
 
 def refusal_text(error: QuoteError, prices: PriceBook, fields: Mapping[str, Any], likes: Mapping[str, str]) -> str:
-    """Return a refusal as text, in which a required field is followed by its choices.
-
-    `likes` describes a value of a field whose choices the table does not list.
-    """
+    """Return a refusal as text; a required field is followed by its choices, or else by its words in `likes`."""
     problems = []
     for path, message in error.problems:
         name = str(path[-1]) if path else ""

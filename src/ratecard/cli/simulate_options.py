@@ -111,10 +111,8 @@ def share(given: str) -> Fraction:
     """Read a share like `10%`."""
     from ratecard.simulation.report.figures import read_share
 
-    try:
+    with as_wrong_use(SimulationError, raised=click.BadParameter):
         return read_share(given)
-    except SimulationError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 def periods(given: str | None) -> tuple[str, str] | None:

@@ -72,10 +72,8 @@ def _by_the_last_packets(container: InputContainer, video: VideoStream) -> Fract
     container_length = Fraction(container.duration or 0, av.time_base)
     container_end, end = _ends(container, video)
     if container_length > container_end + _SLACK:
-        words = (
-            f"it says that it is {_milliseconds(container_length)} long, and ends after {_milliseconds(container_end)}"
-        )
-        raise UnreadableError(f"it is cut short: {words}")
+        length, ends = map(_milliseconds, (container_length, container_end))
+        raise UnreadableError(f"it is cut short: it says that it is {length} long, and ends after {ends}")
     measured = end - (video.start_time or 0) * (video.time_base or 0)
     candidates = (_tagged(video), _SLACK), (container_length, _ROUNDING)
     return next(

@@ -80,10 +80,7 @@ def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[Pric
 
 
 class RateCardPlugin:
-    """The pytest plugin that adds the checks of a folder of tables to the collected tests.
-
-    Without paths on the command line nothing else is collected.
-    """
+    """The pytest plugin that collects the checks of a folder of tables; other tests only if the command names some."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.folder = Path(config.invocation_params.dir, config.getoption("rate_card"))
