@@ -71,18 +71,24 @@ def _meant_otherwise(old: RateCard, new: RateCard, as_of: datetime) -> Iterator[
 
 def _in_effect(old: RateCard, new: RateCard, as_of: datetime) -> Iterator[tuple[str, Override | Term]]:
     """Yield the overrides and terms of a month that have begun, with their contract, where no correction is new."""
-    terms = [] if _corrected(old.tables.monthly_correction, new.tables.monthly_correction) else [*new.tables.monthly]
+    terms = [] if is_corrected(old.tables.monthly_correction, new.tables.monthly_correction) else [*new.tables.monthly]
     held = [("monthly", term) for term in terms]
     for name, contract in new.contracts.items():
         before = old.contracts.get(name)
-        if before and utc(before.begins) <= as_of and not _corrected(before.correction, contract.correction):
+        if before and utc(before.begins) <= as_of and not is_corrected(before.correction, contract.correction):
             yield from ((name, override) for override in contract.overrides)
             held += [(name, term) for term in contract.terms]
     yield from ((name, term) for name, term in held if term.begins is None or utc(term.begins) <= as_of)
 
 
-def _corrected(before: str | None, after: str | None) -> bool:
+def is_corrected(before: str | None, after: str | None) -> bool:
+    """Return True for a `correction` that was not there before."""
     return after is not None and after != before
+
+
+def earlier_correction(reason: str | None) -> str:
+    """Return why the `correction` that was there before does not excuse a further edit; empty without one."""
+    return f"'{reason}' is the reason of an earlier correction; if this is one too, say why" if reason else ""
 
 
 def _units(rule: Override | Term, tables: Tables) -> set[str]:
@@ -97,7 +103,7 @@ def _taken_away(model: str, new: RateCard, old: RateCard) -> Iterator[Fault]:
     """Refuse `only` for a model that had a price for everyone, unless its contract says why."""
     for name, contract in new.contracts.items():
         before = old.contracts.get(name)
-        if _corrected(before.correction if before else None, contract.correction):
+        if is_corrected(before.correction if before else None, contract.correction):
             continue
         for override in layers_of([contract], new.tables.models[model], new.tables.families)[0]:
             if override.only:
@@ -106,7 +112,7 @@ def _taken_away(model: str, new: RateCard, old: RateCard) -> Iterator[Fault]:
 
 
 def _of_change(before: Contract | None, contract: Contract, as_of: datetime) -> Iterator[tuple[str, str]]:
-    if _corrected(before.correction if before else None, contract.correction):
+    if is_corrected(before.correction if before else None, contract.correction):
         return
     name = contract.contract
     if before is None or utc(before.begins) > as_of:
@@ -120,7 +126,7 @@ def _of_change(before: Contract | None, contract: Contract, as_of: datetime) -> 
     words = f"contract '{name}' has begun, and was edited: {first.term}: {first.old or 'none'} -> {first.new or 'none'}"
     hint = "Put it back as it was and write another contract from a later day"
     if contract.correction:
-        words += f". '{contract.correction}' is the reason of an earlier correction; if this is one too, say why"
+        words += f". {earlier_correction(contract.correction)}"
     yield contract.place, f"{words}. {hint}; or {_HINT}"
 
 

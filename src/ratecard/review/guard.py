@@ -22,7 +22,7 @@ from ratecard.card import RateCard
 from ratecard.contracts.checks import fault_at
 from ratecard.load.folder import LIMITS, METERS, MONTHLY
 from ratecard.review.compare import days_of, same, stretches
-from ratecard.review.contracts import contract_refusals
+from ratecard.review.contracts import contract_refusals, earlier_correction, is_corrected
 from ratecard.review.difference import CHANGED, Difference, factor
 from ratecard.review.markdown import NONE
 from ratecard.review.rates import Terms, described, rate_changes, term_changes, terms_of
@@ -168,16 +168,14 @@ def _in_question(
 
 def _edited_limits(old: Limits, new: Limits) -> Iterator[Fault]:
     changes = term_changes(described(old), described(new))
-    if not changes or (new.correction and new.correction != old.correction):
+    if not changes or is_corrected(old.correction, new.correction):
         return
     first = changes[0]
     was = {meaning(line) for line in (*old.text, *old.types, *old.sunsets)}
     places = (line.place for line in (*new.text, *new.types, *new.sunsets) if meaning(line) not in was)
     words = f"the limits of {new.effective} are in effect, and were edited: {first.term}: {first.old or NONE}"
     words += f" -> {first.new or NONE}. Put them back as they were and write new ones above them"
-    hint = "if they were wrong from the start, say `correction: reason` in them"
-    if new.correction:
-        hint = f"'{new.correction}' is the reason of an earlier correction; if this is one too, say why"
+    hint = earlier_correction(new.correction) or "if they were wrong from the start, say `correction: reason` in them"
     place = next(places, "") if first.term in ("text", "types", "sunsets") else ""
     yield _fault_of_limits(place or new.place, f"{words}; {hint}")
 
@@ -189,7 +187,7 @@ def _fault_of_limits(place: str, words: str) -> Fault:
 def monthly_refusals(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
     """Yield a fault for each term of every account that differs in a month that has begun, without a `correction`."""
     correction = new.monthly_correction
-    if correction and correction != old.monthly_correction:
+    if is_corrected(old.monthly_correction, correction):
         return
     # Between two of these days the same terms hold; `date.min` stands for the months before the first of them.
     days = {date.min, *(day for term in (*old.monthly, *new.monthly) for day in (term.begins, term.until) if day)}
@@ -203,9 +201,8 @@ def monthly_refusals(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
             since = "in months that have begun" if day == date.min else f"from {day} on"
             words = f"{change.term}, which every account has, was edited {since}: {change.old or NONE}"
             words += f" -> {change.new or NONE}. Let it change from {rules.next_month} on, by until and from"
-            hint = f"if it was wrong from the start, say `correction: reason` in {MONTHLY}"
-            if correction:
-                hint = f"'{correction}' is the reason of an earlier correction; if this is one too, say why"
+            wrong = f"if it was wrong from the start, say `correction: reason` in {MONTHLY}"
+            hint = earlier_correction(correction) or wrong
             place = new_places.get(change.term) or f"{rules.revision}:{old_places[change.term]}"
             yield fault_at(place, "monthly", f"{words}; {hint}")
 
@@ -331,13 +328,13 @@ def _corrects(model: AnyModel, before: AnyModel | None) -> bool:
     newest = model.versions[0]
     known = {version.effective: version for version in before.versions} if before else {}
     same_day = known.get(newest.effective)
-    return bool(newest.correction) and (same_day is None or newest.correction != same_day.correction)
+    return is_corrected(same_day.correction if same_day else None, newest.correction)
 
 
 def _edited(
     model: AnyModel, version: Version, after: AnyModel, now: Version, old: RateCard, new: RateCard
 ) -> Iterator[Fault]:
-    if now.correction and now.correction != version.correction:
+    if is_corrected(version.correction, now.correction):
         return
     edit = edit_of(Priceable(model, version, old.tables.units), Priceable(after, now, new.tables.units))
     edit = edit or _edit_of_meters(version, old.tables, new.tables)
@@ -345,9 +342,7 @@ def _edited(
         return
     words, place = edit
     words = f"version {version.effective} of {model.model} is in effect, and was edited: {words}"
-    hint = "if it was wrong from the start, say `correction: reason` in it"
-    if now.correction:
-        hint = f"'{now.correction}' is the reason of an earlier correction; if this is one too, say why"
+    hint = earlier_correction(now.correction) or "if it was wrong from the start, say `correction: reason` in it"
     yield fault_at(place or now.place, model.model, f"{words}. {_RIGHT_WAY}; {hint}")
 
 
