@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +113,9 @@ LEFT: dict[str, tuple[dict[str, Any], str]] = {
             ("gap", ({IN: 1, OUT: 1}, {IN: 1, OUT: 1, "range": [2000, 3000]}), "ranges"),
             ("overlap", ({IN: 1, OUT: 1}, {IN: 1, OUT: 1, "range": [500, 3000]}), "ranges"),
             ("late", ({IN: 1, OUT: 1, "range": [1, 1000]},), "ranges"),
+            ("falling", ({IN: 1}, {IN: 2, "range": [1000, 500]}, {IN: 3, "range": [500, 9000]}), "ranges"),
+            ("half", ({IN: 1, "range": [0, 0.5]}, {IN: 2, "range": [0.5, 9]}), "0.5 is not a number of tokens"),
+            ("endless", ({IN: 1, "range": [0, Decimal("1E+999999")]},), "1E+999999 is not a number of tokens"),
             ("input", ({OUT: 1}, {OUT: 1}), "ranges"),
             ("first", ({IN: 1, OUT: 2, READ: 1}, {IN: 3, OUT: 4}), "ranges"),
             ("second", ({IN: 2, OUT: 2}, {IN: 3, OUT: 4, f"{WRITE}_above_1hr": 8}), "ranges"),
@@ -141,10 +145,19 @@ LEFT: dict[str, tuple[dict[str, Any], str]] = {
     "cache-hit": (PLAIN | {READ: 1, "input_cost_per_token_cache_hit": 2}, "input_cost_per_token_cache_hit differs"),
     "batch-only": (PLAIN | {"ocr_cost_per_page_batches": 2}, "has a price of a page in batches only"),
     "page-priority": (PLAIN | {"ocr_cost_per_page_priority": 2}, "ocr_cost_per_page_priority is not a price of tokens"),
+    "page-free": (
+        PLAIN | {f"{IN}_flex": 1, "ocr_cost_per_page": 2, "ocr_cost_per_page_flex": 0}, "per_page_flex is not a price"
+    ),
     "two-seconds": (
         {"input_cost_per_second": 1, "output_cost_per_second": 2}, "has two prices of a second"
     ),
     "sizes-alone": ({"output_cost_per_second_1080p": 1, "mode": "video_generation"}, "prices by size, and none"),
+    "size-alone": (
+        {"output_cost_per_image": 1, "output_cost_per_image_1K": 2, "output_cost_per_second_720p": 3}, "prices by size"
+    ),
+    "two-searches": (
+        PLAIN | {"search_context_cost_per_query": {"medium": 1, "search_context_size_medium": 2}}, "or two of one"
+    ),
     "other-searches": (
         PLAIN | {"search_context_cost_per_query": {"search_context_size_low": 1}}, "has no price of the size medium"
     ),
@@ -216,3 +229,19 @@ def test_an_example_counts_everything_with_a_price(entry: dict[str, Any], usage:
 def test_what_has_no_price_is_refused(market: tuple[RateCard, object]) -> None:
     with pytest.raises(QuoteError, match="service_tier"):
         rated(market[0], "with-k", {"input": 1, "output": 1, "service_tier": "priority"})
+
+
+def test_text_of_the_list_is_one_line_wherever_it_is_written(tmp_path: Path) -> None:
+    """Names, keys and notes may hold line endings and halves of characters: no line of the folder is of the list."""
+    free = {"count": 5, "period": "month", "shared_group": "g\n          - charge: evil\ud800"}
+    searches = {"search_context_cost_per_query": {"medium": 1}, "search_free_requests": free}
+    entries = {"note": PLAIN | searches, "a\nb\ud800": PLAIN, "key": PLAIN | {"\ud800\x1b": 1}}
+    named = {name: {"litellm_provider": "acme", **scaled(entry)} for name, entry in entries.items()}
+    report = import_list(listed_entries(named, "litellm"), tmp_path, effective=DAY, checked=DAY)
+    assert {*load_rate_card(tmp_path).tables.models} == {"acme/note"}
+    lines = (tmp_path / "left-out.txt").read_text(encoding="utf-8").splitlines()
+    assert lines == [
+        "acme/key: the key \\ud800\\x1b is not known",
+        "acme/a\\nb\\ud800: its name has a character that nobody sees",
+    ]
+    f"{report}{report.to_dict()}".encode()

@@ -119,9 +119,10 @@ def tier(size: object, **prices: object) -> dict[str, Any]:
     ("cost", "reason"),
     [
         ({"tiers": [tier(999)]}, "has a tier of 999 tokens, which is not understood"),
-        ({"tiers": [tier(Decimal("1000.5"))]}, "has a tier of 1000.5 tokens, which is not understood"),
+        ({"tiers": [tier(Decimal("1000.5"))]}, "1000.5 is not a number of tokens"),
+        ({"tiers": [tier(Decimal("1E+999999"))]}, "1E+999999 is not a number of tokens"),
         ({"tiers": [tier(2000), tier(2000)]}, "has a tier of 2000 tokens, which is not understood"),
-        ({"tiers": [tier("2000")]}, "has a tier of something else than the context"),
+        ({"tiers": [tier("2000")]}, "2000 is not a number of tokens"),
         ({"tiers": [tier(2000) | {"tier": {"type": "context", "size": 2000, "from": 1}}]}, "has a tier of something"),
         ({"tiers": [tier(2000, input_smell=1)]}, "the key input_smell of its cost is not known"),
         ({"tiers": [tier(2000, reasoning=1)]}, "has a tier with prices of other tokens than the first"),

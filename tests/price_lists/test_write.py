@@ -250,6 +250,18 @@ def test_what_the_tables_refuse_is_left_out_whole_with_the_reason(tmp_path: Path
     assert "acme/noise" not in contents(tmp_path)["acme.yaml"]
 
 
+def test_a_name_with_spaces_of_any_kind_is_written_on_one_line(tmp_path: Path) -> None:
+    assert add(tmp_path, listed(replace(model("x", version("1")), name=" X\t1B\n"))).models == 1
+    assert '    name: "X 1B"\n' in contents(tmp_path)["acme.yaml"]
+
+
+def test_a_list_of_which_nothing_can_be_written_leaves_a_folder_that_the_next_import_fills(tmp_path: Path) -> None:
+    meters = (Meter(meter="photo", every_usage=0),)
+    assert add(tmp_path, replace(listed(model("x", version("1", total="2"))), meters=meters)).files == ()
+    assert [path.name for path in tmp_path.iterdir()] == ["left-out.txt"]
+    assert add(tmp_path, listed(model("x", version("1")))).models == 1
+
+
 def test_a_price_that_needs_other_than_new_lines_is_left_out(tmp_path: Path) -> None:
     add(tmp_path, listed(model("a", version("1")), model("b", version("1"))))
     add(tmp_path, listed(model("a", version("2")), model("b", version("1"), version("4", LATER))))

@@ -94,11 +94,18 @@ def field_name(given: object) -> str:
     """
     if not isinstance(given, str):
         given = str(given) if isinstance(given, int) and abs(given) < 2**63 else f"<{type(given).__name__}>"
-    short = given[:NAME_LENGTH]
-    if short.isprintable():
-        return short
-    escaped = (letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in short)
-    return "".join(escaped)[:NAME_LENGTH]
+    return printable(given[:NAME_LENGTH])[:NAME_LENGTH]
+
+
+def printable(given: str) -> str:
+    """Return a text of others on one line, safe to print: its control characters escaped.
+
+    >>> print(printable("gpt\\n" + chr(0xD800)))
+    gpt\\n\\ud800
+    """
+    if given.isprintable():
+        return given
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in given)
 
 
 def field_names(given: Iterable[object], most: int = MOST_NAMES) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from ratecard.base.messages import printable
 from ratecard.base.money import USD, plain_text
 from ratecard.load.folder import shipped_meters, shipped_units
 from ratecard.load.positions import literal, on_one_line
@@ -142,7 +143,7 @@ class TableLines:
 
     def _of_charge(self, charge: PeerCharge) -> Iterator[str]:
         if charge.note:
-            yield f"          # {charge.note}"
+            yield f"          # {printable(charge.note)}"
         by_tokens = charge.meter == TOKEN
         yield f"          - charge: {literal('tokens' if by_tokens else charge.meter)}"
         yield f"            method: {'tokens' if by_tokens else 'count'}"

@@ -25,6 +25,7 @@ from ratecard.price_lists.peer import (
     price_of,
     read_entries,
     read_list,
+    tokens_of,
     without_rate,
 )
 from ratecard.tables.meters import TOKEN, Meter
@@ -197,8 +198,8 @@ class _Entry:
         if name == _SEARCHES:
             sizes = {size.removeprefix("search_context_size_"): price for size, price in value.items()}
             self.searches = {size: price_of(name, price) for size, price in sizes.items()}
-            if not {"medium"} <= sizes.keys() <= {"low", "medium", "high"}:
-                raise InexpressibleError(f"{name} has no price of the size medium, or one of another size")
+            if len(sizes) < len(value) or not {"medium"} <= sizes.keys() <= {"low", "medium", "high"}:
+                raise InexpressibleError(f"{name} has no price of the size medium, one of another size, or two of one")
         elif name == "search_free_requests":
             words = f"The first {value['count']} a {value['period']} are free, of all models of {value['shared_group']}"
             self.notes["web_search"] = f"{words}: leave these out of the count."
@@ -228,7 +229,8 @@ class _Entry:
             raise InexpressibleError(f"the key {name} is not known")
         tier, above = _TIERS.get(match["tier"] or "", ""), match["above"]
         if match["of"] in _COUNTS and (above or tier not in ("", _BATCH)):
-            if price:
+            # A 0 beside a price is one too: dropped, the price would be charged where the list has it free.
+            if price or self.entry.get(match["of"]):
                 raise InexpressibleError(
                     f"{name} is not a price of tokens, and depends on the prompt or the service tier"
                 )
@@ -249,16 +251,16 @@ class _Entry:
 
     def _read_ranges(self, tiers: Sequence[Mapping[str, Any]]) -> None:
         """Read ranges of prompts, which must all have the same keys, as prices above thresholds."""
-        end = Decimal(0)
+        end = 0
         for tier in tiers:
             if "range" not in tier:
                 raise InexpressibleError("its prices depend on the number of results")
-            start, after = tier["range"]
-            if start != end or tier.keys() != tiers[0].keys() or not {"range", _INPUT} <= tier.keys():
+            start, after = map(tokens_of, tier["range"])
+            if not end == start < after or tier.keys() != tiers[0].keys() or not {"range", _INPUT} <= tier.keys():
                 raise InexpressibleError("the ranges of its tiered_pricing are not understood")
             end = after
             for name in tier.keys() - {"range"}:
-                self._read_price(f"{name}_above_{int(start)}_tokens" if start else name, price_of(name, tier[name]))
+                self._read_price(f"{name}_above_{start}_tokens" if start else name, price_of(name, tier[name]))
 
     def _complete(self) -> None:
         """Add the prices that the list leaves out: of the cache, of images as output, and half prices in batches."""
@@ -376,7 +378,7 @@ class _Entry:
                 if self._meter(key) == meter:
                     rates.append(PeerRate(amount, conditions={condition: size}))
             yield PeerCharge(meter, 1, tuple(rates), note=self.notes.get(meter, ""))
-        if self.sized and not any(self._meter(key) in standard for key, *_ in self.sized):
+        if any(self._meter(key) not in standard for key, *_ in self.sized):
             raise InexpressibleError("has prices by size, and none without a size")
         if self.searches:
             sizes = [

@@ -25,6 +25,7 @@ from ratecard.price_lists.peer import (
     price_of,
     read_entries,
     read_list,
+    tokens_of,
 )
 from ratecard.tables.meters import TOKEN
 
@@ -100,16 +101,16 @@ def _tiers(cost: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Decimal]]]:
     listed: Sequence[Mapping[str, Any]] = cost.get("tiers", ())
     if not listed and _OLDER in cost:
         yield _OLDER_EDGE, _prices(cost[_OLDER])
-    edges = set[Decimal]()
+    edges = set[int]()
     for entry in listed:
         tier = entry.get("tier", {})
-        size = tier.get("size")
-        if tier.keys() != {"type", "size"} or tier["type"] != "context" or not isinstance(size, Decimal):
+        if tier.keys() != {"type", "size"} or tier["type"] != "context":
             raise InexpressibleError("has a tier of something else than the context")
-        if size != int(size) or size < 1_000 or size in edges:
+        size = tokens_of(tier["size"])
+        if size < 1_000 or size in edges:
             raise InexpressibleError(f"has a tier of {size} tokens, which is not understood")
         edges.add(size)
-        yield int(size), _prices({name: value for name, value in entry.items() if name != "tier"})
+        yield size, _prices({name: value for name, value in entry.items() if name != "tier"})
 
 
 def _prices(cost: Mapping[str, Any]) -> dict[str, Decimal]:

@@ -14,6 +14,8 @@ from ratecard.tables.meters import COMPLETION, PROMPT, Meter
 
 # An undated price holds from this day on.
 UNDATED = date(1970, 1, 1)
+# A limit of the work: no prompt is longer, and 1e999999 has a million digits.
+_MOST_TOKENS = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,13 @@ def price_of(name: str, value: Any) -> Decimal:
     if not isinstance(value, Decimal) or not value.is_finite() or value < 0:
         raise InexpressibleError(f"the value of {name} is not a price")
     return value
+
+
+def tokens_of(value: Any) -> int:
+    """Return a number of tokens. Raises `InexpressibleError` for anything but a whole number of at least 0."""
+    if not isinstance(value, Decimal) or not 0 <= value < _MOST_TOKENS or value % 1:
+        raise InexpressibleError(f"{value} is not a number of tokens")
+    return int(value)
 
 
 def page_of(value: Any) -> str | None:

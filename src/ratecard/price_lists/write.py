@@ -16,7 +16,7 @@ from typing import Any
 from ratecard.base.errors import Fault, RateCardError, TableError
 from ratecard.base.files import replace_files
 from ratecard.base.instants import day_or_instant, utc
-from ratecard.base.messages import Path, plural
+from ratecard.base.messages import Path, plural, printable
 from ratecard.base.money import plain, plain_text, text
 from ratecard.card import RateCard
 from ratecard.examples import wrong_examples
@@ -69,8 +69,8 @@ class Imported:
         """Return the report as an object for JSON."""
         counts = {"models": self.models, "versions": self.versions, "retired": self.retired}
         head = {"folder": self.folder, "source": self.source, "digest": self.digest}
-        left_out = [{"model": model.model, "reason": str(model)} for model in self.inexpressible]
-        without_price = [model.model for model in self.left_out if not model.priced]
+        left_out = [{"model": printable(one.model), "reason": printable(str(one))} for one in self.inexpressible]
+        without_price = [printable(model.model) for model in self.left_out if not model.priced]
         return {
             **head,
             "added": counts,
@@ -88,7 +88,7 @@ class Imported:
         lines += _by_reason("Left out", self.inexpressible)
         lines += _by_reason("Without a price", [model for model in self.left_out if not model.priced])
         lines += [f"Each is named in {self.folder}/{LEFT_OUT}."] if self.left_out else []
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def _by_reason(words: str, left_out: Sequence[LeftOut]) -> Iterable[str]:
@@ -126,7 +126,7 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     counts = (additions.models, additions.versions, additions.retired)
     named = folder / LEFT_OUT
     kept = {LEFT_OUT: named.read_bytes()} if named.exists() else {}
-    names = {LEFT_OUT: _text(f"{model.model}: {model}" for model in left_out)} if kept or left_out else {}
+    names = {LEFT_OUT: _text(printable(f"{model.model}: {model}") for model in left_out)} if kept or left_out else {}
     replace_files(folder, {**before, **kept}, {**additions.contents, **names})
     return Imported(str(folder), listed.source, files, *counts, left_out, tables.digest)
 
@@ -147,9 +147,12 @@ def _named(listed: PriceList) -> PriceList:
     ids = {model.model for model in listed.models}
     models, left_out, used = [], list(listed.left_out), set[str]()
     for model in listed.models:
-        name = model.model
+        # Whoever reads a name sees a tab or a line break as a space.
+        name, title = model.model, " ".join(model.name.split())
         if not FILE_NAME.fullmatch(model.provider) or _file(model.provider) in (*SHARED, *OPTIONAL):
             left_out.append(model.left_out("its provider's name cannot be that of a file"))
+        elif not (name + title + "".join(model.aliases)).isprintable():
+            left_out.append(model.left_out("its name has a character that nobody sees"))
         elif name in used:
             left_out.append(model.left_out("the list has another model of this name before it"))
         elif noise := _noise(model):
@@ -158,7 +161,7 @@ def _named(listed: PriceList) -> PriceList:
             full = dict.fromkeys(f"{model.provider}/{alias}" for alias in model.aliases)
             aliases = tuple(alias for alias in full if alias not in ids and alias not in used)
             used |= {name, *aliases}
-            models.append(replace(model, aliases=aliases))
+            models.append(replace(model, name=title, aliases=aliases))
     models.sort(key=attrgetter("model"))
     return replace(listed, models=tuple(models), left_out=tuple(left_out))
 
@@ -228,7 +231,8 @@ class _Additions:
                 self._leave_out(model, f"its name is an alias of {other} in {self.tables.files[other]}")
             else:
                 added.setdefault(model.provider, []).extend(self._new_model(model))
-        new = self._shared()
+        # Without a model they would be a folder that no command reads, the next import neither.
+        new = self._shared() if added or self.before else {}
         for provider, lines in added.items():
             if _file(provider) in self.before:
                 self._insert(_file(provider), None, lines)
