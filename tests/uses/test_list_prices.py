@@ -326,6 +326,18 @@ def test_a_family_that_a_contract_keeps_for_others_is_not_suggested(name: str) -
     assert list(list_prices(card.at(date(2026, 1, 1), account="a-1"), ["secret"]))
 
 
+def test_a_price_that_a_contract_fixes_becomes_what_the_list_has_after_it() -> None:
+    """The list rises on 2026-06-01 below a contract that holds until 2026-09-01."""
+    fixed = "contract: one\naccounts: [a-1]\nfrom: 2026-01-01\nuntil: 2026-09-01\nsource: signed\noverrides:\n"
+    fixed += "  - {for: {model: chat}, rate: 3}\n"
+    now, then = (f"- {{tokens: [input, output], rate: {rate}}}" for rate in (4, 7))
+    text = family(text_model("chat", by_tokens(then, effective="2026-06-01"), by_tokens(now)))
+    card = card_of({"chat.yaml": text.encode(), "contracts/one.yaml": fixed.encode()})
+    [price] = list_prices(card.at(date(2026, 3, 1), account="a-1"), ())
+    assert price.row()["price"] == "3"
+    assert (price.row()["next price"], price.row()["from"]) == ("7", "2026-09-01")
+
+
 def test_units_are_words(prices: PriceBook) -> None:
     units = {price.unit for price in list_prices(prices, ())}
     assert {"million tokens", "second of video", "image", "1,000 search requests", "million pixels of video"} <= units

@@ -31,7 +31,7 @@ from ratecard.methods.hours import rates_at_each_hour
 from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER
-from ratecard.tables.card import AnyModel
+from ratecard.tables.card import AnyModel, same_prices
 from ratecard.tables.metered import BEGINS, MeteredVersion, Tokens
 from ratecard.tables.rate import ANY, WINDOW, Charge, Conditioned, Rate, RateFactor, tiers
 from ratecard.tables.scalars import Words
@@ -214,7 +214,9 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
     name, and `TableError` for a version that contradicts its examples.
     """
     for model, version in chosen_models(prices, names):
-        later = next((newer for newer in reversed(model.versions) if newer.begins > utc(prices.instant)), None)
+        newer = (newer for newer in reversed(model.versions) if newer.begins > utc(prices.instant))
+        # A contract may fix what the next version of the list changes.
+        later = next((following for following in newer if not same_prices(following, version)), None)
         begins = later.effective if later else None
         if model.retired and (later is None or model.retired_at(later.effective)):
             later, begins = None, model.retired.on
