@@ -12,6 +12,7 @@ from contract_tables import TABLES, card_of, contract, write
 from ratecard.card import RateCard
 from ratecard.cli.commands import main
 from ratecard.review.guard import Rules, refusals
+from ratecard.testing.plugin import checks_of
 
 NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
 DISCOUNT = "- {for: {type: text}, percent: -20%}"
@@ -204,6 +205,38 @@ def test_diff_shows_what_differs_of_contracts_in_every_format(tmp_path: Path) ->
     }.items():
         found = CliRunner().invoke(main, ["diff", str(before), str(after), "--format", kind]).output
         assert all(each in found for each in words), found
+
+
+KEPT = contract("- {for: {model: hidden}, only: true}\n- {for: {model: hidden}, percent: -10%}")
+
+
+def test_prices_of_a_model_that_a_contract_keeps_for_itself_are_compared_like_all_others(tmp_path: Path) -> None:
+    start, head, version = TABLES["video.yaml"].rpartition("      - effective: 2026-01-01\n")
+    later = (head + version).replace("0.30", "0.90").replace("effective: 2026", "effective: 2027")
+    dearer = TABLES | {"video.yaml": start + later + head + version}
+    [refusal] = refused([KEPT], [KEPT], tables=dearer)
+    assert "hidden: video goes from 0.3 (video.yaml:39) to 0.9, by a factor of 3" in refusal
+    before, after = write(tmp_path / "before", KEPT), write(tmp_path / "after", KEPT, tables=dearer)
+    told = CliRunner().invoke(main, ["diff", str(before), str(after)]).output
+    assert "~ hidden, from 2027-01-01\n    ~ video: 0.3 -> 0.9 USD per clip (+200%)" in told
+    margins = CliRunner().invoke(main, ["check", str(before), "--min-margin", "20%", "--cost", str(before)])
+    assert "video.yaml:39: hidden from " in margins.output
+
+
+@pytest.mark.parametrize("name", ["clip", "hidden"])
+def test_a_candidate_is_promoted_beside_a_model_that_a_contract_keeps_for_itself(name: str, tmp_path: Path) -> None:
+    folder, path = write(tmp_path / "tables", KEPT), tmp_path / "up.yaml"
+    head = "candidate: up\neffective: 2027-01-01\nproposed_by: Pricing\nwhy: dearer\nchanges:\n"
+    path.write_text(f"{head}  - scale: {{model: {name}}}\n    factor: 2\n")
+    done = CliRunner().invoke(main, ["promote", str(path), "--tables", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert f"{name} from 2027-01-01" in done.output
+
+
+def test_the_test_kit_tries_a_model_that_a_contract_keeps_for_itself() -> None:
+    files = {**TABLES, "contracts/c.yaml": KEPT}
+    checks = [check.name for check in checks_of(card_of(KEPT), {name: text.encode() for name, text in files.items()})]
+    assert "hidden::2026-01-01::example 1" in checks
 
 
 def test_diff_counts_contracts_beside_models(tmp_path: Path) -> None:

@@ -80,6 +80,11 @@ def test_versions_are_told_apart(
     )
 
 
+def test_a_retirement_names_the_successor(card: RateCard) -> None:
+    facts = explain(card.at(date(2026, 9, 1)), "ltx-2-fast-text-to-video").facts
+    assert (facts["Retires"], facts["Successor"]) == ("2026-09-28", "ltx-2-v2-3-fast-text-to-video")
+
+
 def test_a_retirement_to_come_and_weaker_evidence_are_told(prices: PriceBook) -> None:
     assert explain(prices, "seedance-1-5-pro-text-to-video-basic").facts["Retires"] == "2026-11-10"
     assert explain(prices, "topaz-video-interpolation").facts["Evidence"] == "provider list price"

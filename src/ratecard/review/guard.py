@@ -88,7 +88,7 @@ def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
 
 def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Version | None:
     """Return the version in effect on the new side; None if the old side has the same one."""
-    after = Priceable(*new.card.at(change.effective).in_effect(name), new.card.tables.units)
+    after = Priceable(*new.book(change.effective).in_effect(name), new.card.tables.units)
     model, units = old.card.tables.models[name], old.card.tables.units
     day = after.version.effective
     before = (Priceable(model, version, units) for version in model.versions if version.effective == day)

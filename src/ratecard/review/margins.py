@@ -43,7 +43,8 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
     compared, unknown = 0, dict[str, None]()
     later = {moment for known in (card, costs.card) for moment in known.boundaries() if moment > utc(since)}
     for day in (since, *map(day_or_instant, sorted(later))):
-        prices, paid = card.at(day), costs.card.at(day)
+        # The models that contracts keep for themselves have prices too.
+        prices, paid = card.listed.at(day), costs.card.listed.at(day)
         for model, version in prices._in_effect_all():
             pair = (model.model, Identity(version), *_deciding(costs.card, model.model, day))
             if pair in seen:

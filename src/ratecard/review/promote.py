@@ -205,7 +205,7 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
         old = before.tables.models.get(model.model)
         known_days = {version.effective for version in (old or model).versions}
         for version in model.versions:
-            book, new = after._unproved.at(version.effective), version.effective not in known_days
+            book, new = after.listed._unproved.at(version.effective), version.effective not in known_days
             for number, example in enumerate(version.examples):
                 try:
                     total = _total(book, model, example)

@@ -36,8 +36,11 @@ class Side:
         return True
 
     def book(self, day: date) -> PriceBook:
-        """Return the prices of this side on a day or at an instant, whether or not examples prove them."""
-        return self.card._unproved.at(self.at or day)
+        """Return the list of this side on a day or at an instant, whether or not examples prove it.
+
+        It has the models that contracts keep for themselves too: their prices follow the list.
+        """
+        return self.card.listed._unproved.at(self.at or day)
 
     def days(self) -> set[date]:
         """Return the days and instants at which something changes on this side."""

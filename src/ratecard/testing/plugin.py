@@ -43,7 +43,7 @@ def checks_of(
 
     `files` are the tables of the card by name, as bytes; each law is tried with `max_examples` requests.
     """
-    for prices, model, version in _versions(card._unproved, at):
+    for prices, model, version in _versions(card.listed._unproved, at):
         case = Case(prices, model.model, files)
         file, _, line = version.place.rpartition(":")
         name = f"{model.model}::{version.effective}"

@@ -91,6 +91,7 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
         ),
         "Later versions": ", ".join(str(later.effective) for later in model.versions if later.begins > version.begins),
         "Retires": str(model.retired.on) if model.retired else "",
+        "Successor": (model.retired.successor or "") if model.retired else "",
         "Source": version.source,
         "Reference": version.reference or "",
         "Checked": str(version.checked),
