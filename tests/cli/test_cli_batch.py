@@ -77,6 +77,11 @@ def test_what_has_no_effect_is_listed_beside_the_answers() -> None:
     ]
 
 
+def test_a_cell_below_no_name_is_listed_in_words() -> None:
+    sent = run("-", stdin="model,\novi-image-to-video,5s\n")
+    assert sent.stderr.splitlines()[1] == "Without effect on these prices: a column without a name (1 row)"
+
+
 def test_rows_say_what_is_known_of_their_source_video() -> None:
     rows = "10,,480,60\n10,,,\n0,1.5,,\nten,,,\n"
     rows = rows.replace("\n", ",topaz-video-upscale\n") + ",,,,ovi-image-to-video\n"

@@ -12,6 +12,8 @@ from contract_tables import TABLES, card_of, contract, write
 from ratecard.card import RateCard
 from ratecard.cli.commands import main
 from ratecard.review.guard import Rules, refusals
+from ratecard.review.sides import Side
+from ratecard.simulation.answers.attribution import changed_rates
 from ratecard.testing.plugin import checks_of
 
 NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
@@ -221,6 +223,8 @@ def test_prices_of_a_model_that_a_contract_keeps_for_itself_are_compared_like_al
     assert "~ hidden, from 2027-01-01\n    ~ video: 0.3 -> 0.9 USD per clip (+200%)" in told
     margins = CliRunner().invoke(main, ["check", str(before), "--min-margin", "20%", "--cost", str(before)])
     assert "video.yaml:39: hidden from " in margins.output
+    sides = Side("old", card_of(KEPT)), Side("new", card_of(KEPT, tables=dearer))
+    assert [name for _, name, _ in changed_rates(*sides)] == ["hidden"]
 
 
 @pytest.mark.parametrize("name", ["clip", "hidden"])

@@ -51,7 +51,8 @@ def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
     words = f"{plural(len(rows), 'row')}: {len(rows) - bad:,} {done}, {bad:,} refused"
     click.echo(words, err=True)
     if ignored:
-        names = (f"{name} ({plural(times, 'row')})" for name, times in ignored.most_common(MOST_NAMES))
+        most = ignored.most_common(MOST_NAMES)
+        names = (f"{name or 'a column without a name'} ({plural(times, 'row')})" for name, times in most)
         further = f" and {len(ignored) - MOST_NAMES:,} more" if len(ignored) > MOST_NAMES else ""
         click.echo(f"Without effect on these prices: {', '.join(names)}{further}", err=True)
     return bad

@@ -205,7 +205,7 @@ def changed_rates(old: Side, new: Side, start: date = EARLIEST) -> Iterator[tupl
     names = sorted(name for name in {**theirs, **ours} if old.at != new.at or theirs.get(name) is not ours.get(name))
     compared = set[tuple[str, int, int]]()
     for (was, now), day in instants.items() if names else ():
-        before, after = old.card.at(was), new.card.at(now)
+        before, after = old.book(was), new.book(now)
         for name in names:
             one, other = Standing.of(before, name), Standing.of(after, name)
             versions = name, id(one.version), id(other.version)
