@@ -12,9 +12,11 @@ from contract_tables import TABLES, card_of, contract, write
 from ratecard.card import RateCard
 from ratecard.cli.commands import main
 from ratecard.review.guard import Rules, refusals
+from ratecard.review.market import compare_models
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.attribution import changed_rates
 from ratecard.testing.plugin import checks_of
+from ratecard.whatif.choices import Choices
 
 NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
 DISCOUNT = "- {for: {type: text}, percent: -20%}"
@@ -235,6 +237,13 @@ def test_a_candidate_is_promoted_beside_a_model_that_a_contract_keeps_for_itself
     done = CliRunner().invoke(main, ["promote", str(path), "--tables", str(folder)])
     assert done.exit_code == 0, done.output
     assert f"{name} from 2027-01-01" in done.output
+
+
+def test_a_model_that_a_contract_keeps_for_itself_is_compared_with_others_and_may_be_changed_in_a_draft() -> None:
+    card = card_of(KEPT)
+    [pair] = compare_models(card, card, {"hidden": "clip"}, at=NOW).models
+    assert pair.rates and not pair.reason
+    assert "hidden" in Choices(card, NOW.date()).names()["model"]
 
 
 def test_the_test_kit_tries_a_model_that_a_contract_keeps_for_itself() -> None:

@@ -185,7 +185,7 @@ def compare_models(
     ('input tokens', '1.42', '12', 'mtoken', '+10.58', '+745.07%')
     """
     instant = at or datetime.now(UTC)
-    one, other = ours._unproved.at(instant), theirs._unproved.at(instant)
+    one, other = (side.listed._unproved.at(instant) for side in (ours, theirs))
     pairs = [
         _matched(one, _known(one, model), other, _known(other, name), renamed or {})
         for model, names in models.items()

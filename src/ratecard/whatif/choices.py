@@ -47,7 +47,7 @@ class Choices(NamedTuple):
 
     def _parts(self) -> list[dict[str, str]]:
         """Return the name, the type and the family of each model; a model without a family has an empty one."""
-        families, models = self.card.tables.families, self.card.at(self.day).models()
+        families, models = self.card.tables.families, self.card.listed.at(self.day).models()
         return [{"model": model.model, "type": model.type, "family": families.get(model.model, "")} for model in models]
 
     def rates(self, model: str) -> Sequence[RateChoice]:
