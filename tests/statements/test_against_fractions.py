@@ -73,7 +73,7 @@ def version_at(text: str, instant: str) -> Any:
 
 def tokens_of(row: dict[str, Any]) -> list[tuple[str, int]]:
     cached = row["cached_tokens"] or 0
-    counts = [("input", row["prompt_tokens"] - cached), ("cache_input", cached), ("output", row["completion_tokens"])]
+    counts = [("cache_input", cached), ("input", row["prompt_tokens"] - cached), ("output", row["completion_tokens"])]
     return [(name, count) for name, count in counts if count]
 
 
@@ -95,7 +95,7 @@ def rate_of(row: dict[str, Any], listed: str, contracts: dict[str, str]) -> Frac
 
 
 def parts_of(row: dict[str, Any], contracts: dict[str, str]) -> list[tuple[str, Fraction, Fraction]]:
-    """(what is counted, units, amount) of each line of a request, in the order of the table's rates."""
+    """(what is counted, units, amount) of each line of a request, in the order of SKUs."""
     if row["type"] == "text":
         (charge,) = version_at(WORDS, row["timestamp"])["charges"]
         rates = {rate["tokens"]: rate_of(row, rate["rate"], contracts) for rate in charge["rates"]}

@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -309,8 +310,9 @@ def test_a_refund_of_what_was_free_pays_nothing_back(tmp_path: Path, day: str) -
         f"2026-10-21T00:00:00Z,{INPUT},4,0,5,USD,scribe,paid",
     )
     found = made(tmp_path, tables, *rows)
-    words = [(line.words, line.amount) for line in found.terms if line.kind == "refunds"]
-    assert words == [("refunds: what terms had taken off the refunded requests", 8)]
+    words = [(line.words, line.amount) for line in found.terms if line.kind.startswith("refunds")]
+    of = "" if day > "2026-10" else " of earlier months"
+    assert words == [(f"refunds{of}: what terms had taken off the refunded requests", 8)]
     assert str(found.payable) == ("7.00" if day > "2026-10" else "-5.00")
 
 
@@ -340,7 +342,7 @@ def test_a_refund_pays_back_what_its_request_paid_in_its_tiers(
     )
     for request, booked, taken_off in (("first", 12, first), ("second", 8, second)):
         found = made(tmp_path, tables, *rows, f"2026-10-20T00:00:00Z,{INPUT},4,0,{booked},USD,scribe,{request}")
-        assert [line.amount for line in found.terms if line.kind == "refunds"] == [taken_off]
+        assert [line.amount for line in found.terms if line.kind.startswith("refunds")] == [taken_off]
 
 
 @pytest.mark.parametrize(
@@ -373,6 +375,22 @@ def test_a_charge_that_two_balances_paid_has_the_terms_of_one(tmp_path: Path, te
     for rows in (whole, split, split[::-1]):
         found = made(tmp_path, tables, *rows)
         assert (found.charges, str(found.payable)) == (20, payable), rows
+
+
+def test_a_term_that_ends_within_a_request_is_the_same_of_usage_and_of_its_ledger(tmp_path: Path) -> None:
+    """0.3 million tokens are free: the 0.1 from the cache, and of the input the first 0.2, in the order of SKUs."""
+    tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 0.3, unit: mtoken}\n")
+    when, counts = "2026-10-02T08:00:00+00:00", {"prompt_tokens": 500_000, "completion_tokens": 100_000}
+    used = {"type": "text", "model": "scribe", "usage": {**counts, "prompt_tokens_details": {"cached_tokens": 100_000}}}
+    quote = load_rate_card(tables).at(datetime.fromisoformat(when)).rate(used)
+    ledger, usage = tmp_path / "ledger.csv", tmp_path / "usage.csv"
+    rows = quote.ledger_entries(timestamp=datetime.fromisoformat(when), request_id="r-1")
+    ledger.write_text(ledger_csv(rows), encoding="utf-8")
+    heading = "type,model,timestamp,account,prompt_tokens,completion_tokens,cached_tokens"
+    usage.write_text(f"{heading}\ntext,scribe,{when},acme,500000,100000,100000\n", encoding="utf-8")
+    found = [statement(file, account="acme", month="2026-10", tables=tables) for file in (ledger, usage)]
+    free = -(Fraction("0.1") * Fraction("0.3") + Fraction("0.2") * Fraction("3.3"))
+    assert [[line.amount for line in each.terms] for each in found] == [[free], [free]]
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])

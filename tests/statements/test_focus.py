@@ -25,7 +25,7 @@ from test_of_contracts import ACME, contract
 from ratecard.base.money import ISO_4217
 from ratecard.statements import Statement, StatementError, statement
 from ratecard.statements.focus import COSTS, DECIMALS, FOCUS_COLUMNS, focus_rows, write_focus
-from ratecard.statements.report import write_statement
+from ratecard.statements.report import tables_of, write_statement
 from ratecard.tables.monthly import COMMITMENT
 
 MANDATORY = {
@@ -182,6 +182,29 @@ def test_a_charge_that_two_balances_paid_and_what_is_paid_back_to_one(tmp_path: 
         for row in made
     }
     assert paid == {("Usage", "CREDITS"): (3, 6), ("Usage", "USD"): (5, 5), ("Credit", "CREDITS"): (-2, -4)}
+
+
+def test_a_refund_of_what_an_earlier_month_charged_is_a_correction(tmp_path: Path) -> None:
+    monthly = "monthly:\n  - {volume: [{percent: -50%}], unit: mtoken}\n"
+    tables = write_tables(tmp_path / "tables", monthly=monthly)
+    booked = (
+        f"2026-09-30T23:59:59Z,{INPUT},4,2,-8,USD,scribe,r-1",
+        f"2026-10-01T00:00:00Z,{INPUT},4,2,-8,USD,scribe,r-2",
+        *(f"2026-10-03T00:00:00Z,{INPUT},4,0,{back},USD,scribe,{of}" for of, back in (("r-1", 2), ("r-2", 1))),
+        # Of a charge that the usage does not have, and of one that is not named.
+        f"2026-10-04T00:00:00Z,{INPUT},4,0,3,USD,scribe,r-0",
+        f"2026-10-05T00:00:00Z,{INPUT},4,0,5,USD,scribe,",
+    )
+    found = statement(export(tmp_path, *booked, heading=HEADING), account="acme", month="2026-10", tables=tables)
+    made = focus_rows(found, "Inference Ltd")
+    check(found, made)
+    corrected = [(row["BilledCost"], row["ChargeClass"]) for row in made if row["BilledCost"]]
+    assert sorted(corrected, key=lambda pair: pair[0]) == [
+        *((-6, None), (-5, "Correction"), (-4, None), (Decimal("0.5"), None), (1, "Correction"), (8, None))
+    ]
+    corrections = [line for line in tables_of(found)[2].rows if "(of an earlier month)" in str(line[0])]
+    assert [line[4] for line in corrections] == [-5]
+    assert [line["amount"] for line in found.to_dict()["refunds"] if line.get("words")] == ["-5"]
 
 
 def test_files_have_every_digit(places: tuple[Path, Path], tmp_path: Path) -> None:

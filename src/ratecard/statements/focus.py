@@ -16,13 +16,13 @@ from ratecard.base.csv_text import text_cell
 from ratecard.base.money import multiply, nearest, plain, plain_text
 from ratecard.simulation.prices.outcome import ROUNDING_PART
 from ratecard.statements.issued import Statement
-from ratecard.statements.lines import StatementLine
+from ratecard.statements.lines import CORRECTION_LINE, StatementLine
 from ratecard.statements.months import next_month
-from ratecard.statements.settle import TermLine
+from ratecard.statements.settle import NEVER_PAID, TermLine
 from ratecard.tables.monthly import COMMITMENT, INCLUDED
 
 _PLACES = 12
-_USAGE, _CREDIT, _ADJUSTMENT = "Usage", "Credit", "Adjustment"
+_USAGE, _CREDIT, _ADJUSTMENT, _CORRECTION = "Usage", "Credit", "Adjustment", "Correction"
 # Costs and other decimals; all other columns are text.
 COSTS = ("BilledCost", "ContractedCost", "EffectiveCost", "ListCost")
 _PRICES = ("ContractedUnitPrice", "ListUnitPrice")
@@ -117,6 +117,7 @@ def _term(line: TermLine) -> _Row:
     costs = {"BilledCost": amount, "ContractedCost": amount, "ListCost": amount if credit else Decimal(0)}
     category = _CREDIT if credit else _ADJUSTMENT
     row: _Row = {"ChargeCategory": category, "ChargeDescription": line.words, **costs, "EffectiveCost": effective}
+    row["ChargeClass"] = _CORRECTION if line.kind == NEVER_PAID[CORRECTION_LINE] else None
     if line.kind == COMMITMENT:
         # A line of YAML may have two commitments, and an edit above it moves them: its number names none.
         file = line.source.rpartition(":")[0]
@@ -131,7 +132,10 @@ def _term(line: TermLine) -> _Row:
 def _refund(line: StatementLine) -> _Row:
     costs = dict.fromkeys(COSTS, line.amount)
     words = f"refund of {line.rated.model}: {line.rated.sku}"
-    return {"ChargeCategory": _CREDIT, "ChargeDescription": words, **costs, **_in_balance(line, costs)}
+    # FOCUS corrects only what an earlier period was billed.
+    class_ = _CORRECTION if line.rated.kind == CORRECTION_LINE else None
+    row = {"ChargeCategory": _CREDIT, "ChargeClass": class_, "ChargeDescription": words}
+    return {**row, **costs, **_in_balance(line, costs)}
 
 
 def _in_balance(line: StatementLine, row: _Row) -> _Row:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from ratecard.base.money import from_fraction, plain_text, text, total
-from ratecard.statements.lines import StatementLine, exact_text, rate_order
+from ratecard.statements.lines import CORRECTION_LINE, OF_EARLIER, StatementLine, exact_text, rate_order
 from ratecard.statements.settle import TermLine
 
 _ZERO = Fraction(0)
@@ -189,6 +189,8 @@ def line_record(line: StatementLine) -> dict[str, str]:
         "source": rated.source,
         "contract": rated.contract,
     }
+    if rated.kind == CORRECTION_LINE:
+        record["words"] = OF_EARLIER
     if rated.list_rate is not None and line.list_amount is not None:
         listed = {"list_rate": rated.list_rate, "list_amount": line.list_amount}
         record |= {name: plain_text(value) for name, value in listed.items()} | {"list_source": rated.list_source}

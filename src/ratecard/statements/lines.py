@@ -16,8 +16,9 @@ from ratecard.tables.meters import Meters
 from ratecard.tables.monthly import Term
 from ratecard.tables.rate import Charge, Rate
 
-# The kinds of a line: usage, or a refund.
-USAGE_LINE, REFUND_LINE = "usage", "refund"
+# The kinds of a line: usage, a refund, or a refund of what an earlier month charged.
+USAGE_LINE, REFUND_LINE, CORRECTION_LINE = "usage", "refund", "correction"
+OF_EARLIER = "of an earlier month"
 _ZERO = Fraction(0)
 
 
@@ -156,7 +157,7 @@ class Sums:
 
 def _order(rated: Rated) -> tuple[object, ...]:
     places = rate_order(rated.source, str(rated.list_rate), rated.list_source)
-    return (rated.kind == REFUND_LINE, rated.model, rated.sku, *places, str(rated.unit_rate), str(rated))
+    return (not rated.is_usage, rated.model, rated.sku, *places, str(rated.unit_rate), str(rated))
 
 
 def rate_order(source: str, list_rate: str, list_source: str) -> tuple[object, ...]:

@@ -137,7 +137,7 @@ class AccountMonths:
 
     def __init__(self, card: RateCard, rows: AccountRows, currency: str) -> None:
         self.card, self.rows, self.account, self.currency = card, rows, rows.account, currency
-        self.months, self.refunded = rows.months(), rows.refunded()
+        self.months, self.refunded = rows.months(), rows.refunded
         self._known: dict[date, _Month] = {}
 
     def statement(self, month: date, opening_balance: Decimal | None) -> Statement:

@@ -22,9 +22,9 @@ from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.simulation.prices.shape_price import quote_of
-from ratecard.statements.lines import NOWHERE, Line, Rated, RatePlace, with_added, with_own_sources
+from ratecard.statements.lines import CORRECTION_LINE, NOWHERE, Line, Rated, RatePlace, with_added, with_own_sources
 from ratecard.statements.months import next_month
-from ratecard.statements.rows import AccountRows, Bookings, booked_entry, charged_at
+from ratecard.statements.rows import REQUEST, AccountRows, Bookings, booked_entry, charged_at
 from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import Term
 from ratecard.tables.selection import OverrideTarget, names_of_model
@@ -134,7 +134,7 @@ class AccountRater:
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the month, rated or as booked; rows without a price are counted in `unrated`."""
-        for instant, row in self.rows.of(self.month, charged=bool(self._changing)):
+        for instant, row in self.rows.of(self.month):
             try:
                 if self.rows.is_ledger:
                     entry = booked_entry(row, self.card.tables.limits)
@@ -142,7 +142,9 @@ class AccountRater:
                     if not self._is_elsewhere(USD if is_balance(entry.currency) else entry.currency):
                         rates = self._book(self._paid_at(entry, row, instant))[1].limits.rates
                         line = self._bookings.line(entry, instant, self._book(instant)[1], rates)
-                        yield line._replace(rated=line.rated._replace(met=self._booked_met(line.rated, instant)))
+                        kind = CORRECTION_LINE if entry.amount > 0 and self._is_of_earlier(row) else line.rated.kind
+                        met = self._booked_met(line.rated, instant)
+                        yield line._replace(rated=line.rated._replace(met=met, kind=kind))
                 else:
                     yield from self._rate(row, instant)
             except QuoteError as error:
@@ -157,6 +159,11 @@ class AccountRater:
         if (charged := charged_at(row)) is None:
             raise ValueError(unknown_worth(entry.currency))
         return charged
+
+    def _is_of_earlier(self, row: Mapping[str, str]) -> bool:
+        """Return True for a refund of a request that was charged before this month, or is not in the usage."""
+        charged = charged_at(row)
+        return bool(row.get(REQUEST)) and (charged is None or charged < utc(self.month))
 
     def _is_elsewhere(self, currency: str) -> bool:
         """Return True for a row of another currency, and count it."""

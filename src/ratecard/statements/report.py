@@ -21,7 +21,7 @@ from ratecard.simulation.report.figures import ENGLISH, Figures
 from ratecard.simulation.report.table import Column, Kind, Table, Value, written
 from ratecard.statements.focus import write_focus
 from ratecard.statements.issued import Statement, line_record
-from ratecard.statements.lines import StatementError, StatementLine
+from ratecard.statements.lines import CORRECTION_LINE, OF_EARLIER, StatementError, StatementLine
 from ratecard.statements.months import month_before
 from ratecard.statements.settle import TermLine
 
@@ -82,11 +82,13 @@ def _lines(title: str, lines: Sequence[StatementLine]) -> Table:
 def _line(line: StatementLine) -> tuple[Value, ...]:
     rated = line.rated
     listed = rated.list_source if rated.list_source != rated.source else ""
-    paid = f"{rated.sku} (paid in {rated.paid_in})" if rated.paid_in else rated.sku
+    remarks = [f"paid in {rated.paid_in}"] if rated.paid_in else []
+    remarks += [OF_EARLIER] if rated.kind == CORRECTION_LINE else []
+    name = f"{rated.sku} ({', '.join(remarks)})" if remarks else rated.sku
     rate: Value = rated.unit_rate if rated.counts else None
     list_rate: Value = rated.list_rate if rated.counts else None
     amounts = (rate, line.amount, list_rate, line.list_amount)
-    return (paid, line.quantity, rated.unit or "", *amounts, rated.contract, rated.source, listed)
+    return (name, line.quantity, rated.unit or "", *amounts, rated.contract, rated.source, listed)
 
 
 def _terms(terms: Sequence[TermLine]) -> Table:

@@ -65,7 +65,7 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
 
 
 def charged_at(row: Mapping[str, str]) -> datetime | None:
-    """Return the instant of the charge of a refund; None if the usage does not have it, or it was not asked for."""
+    """Return the instant of the charge of a refund; None if the usage does not have it."""
     return _EPOCH + int(row[_CHARGED]) * _MICROSECOND if _CHARGED in row else None
 
 
@@ -217,6 +217,7 @@ class AccountRows:
             (name for name in known.types if name not in read), (name for name in names if not known.has(name))
         )
 
+    @cached_property
     def refunded(self) -> frozenset[str]:
         """Return the ids of the requests that were refunded, in full or in part."""
         if not self.is_ledger or REQUEST not in self._present:
@@ -229,16 +230,16 @@ class AccountRows:
         query = f"SELECT count(*) FROM {self._table} WHERE {self._own} AND ({self._instant}) IS NULL"
         return int(next(self._rows(query))[0])
 
-    def of(self, month: date, *, charged: bool = False) -> Iterator[tuple[datetime, dict[str, str]]]:
+    def of(self, month: date) -> Iterator[tuple[datetime, dict[str, str]]]:
         """Yield each row of the account in a month: its instant, and its columns as text.
 
-        Rows of one instant are in the order of their values, so that their order in the file does not matter. With
-        `charged`, `charged_at` of a row finds the charge of a refund, whatever its month is.
+        Rows of one instant are in the order of their values, so that their order in the file does not matter.
+        `charged_at` of a row finds the charge of a refund, whatever its month is.
         """
         names = self._present
         texts = ", ".join(self._text(name) for name in names)
         order = ", ".join(str(number + 2) for number in range(len(names)))
-        mark, charge = self._mark, self._charge if charged else ""
+        mark, charge = self._mark, self._charge if self.refunded else ""
         where = f"{self._own} {'QUALIFY' if mark or charge else 'AND'} {self._within(month)}"
         added = f"{mark or 'NULL'}, {charge or 'NULL'}"
         chosen = f"SELECT {self._instant}, {texts}, {added} FROM {self._table} WHERE {where}"

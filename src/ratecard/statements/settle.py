@@ -15,12 +15,12 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ratecard.base.money import plain_text
-from ratecard.statements.lines import Line, Rated, StatementError, exact_text
+from ratecard.statements.lines import CORRECTION_LINE, REFUND_LINE, Line, Rated, StatementError, exact_text
 from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MONTHLY_MINIMUM, VOLUME, MonthlyTier, Term
 from ratecard.tables.units import Unit
 
-# The kind of the line that limits a refund to what was paid.
-NEVER_PAID = "refunds"
+# The kind of the line that limits refunds to what was paid, and that of refunds of earlier months.
+NEVER_PAID = {REFUND_LINE: "refunds", CORRECTION_LINE: "refunds of earlier months"}
 _ZERO = Fraction(0)
 # The steps that are settled line by line.
 _INCLUDES, _TIERS = 0, 1
@@ -129,10 +129,11 @@ def settle_month(
 def _with_parts(lines: Iterable[Line]) -> Iterator[Line]:
     """Yield lines; a charge that several balances paid is settled whole on its first row, which has its units.
 
-    Its rows are of one instant, and no term of units could meet the further ones.
+    Its rows are of one instant, and no term of units could meet the further ones. Lines of one instant are in the order
+    of their SKUs, as those of a ledger are: so a usage and its ledger have one statement.
     """
     for _, of_instant in groupby(lines, attrgetter("instant")):
-        group = list(of_instant)
+        group = sorted(of_instant, key=lambda line: line.rated.sku)
         firsts = {_charge(line): number for number, line in enumerate(group) if line.quantity and line.request}
         for number, line in enumerate(group):
             first = firsts.get(_charge(line), number)
@@ -160,11 +161,16 @@ def _paid(kept: Iterable[tuple[Line, Fraction, Fraction | None]], times: Mapping
 
 
 def _never_paid(refunds: Iterable[Line], paid: PaidShares, currency: str) -> list[TermLine]:
-    """Return the line that lowers refunds by what terms had taken off these requests; empty without reductions."""
-    booked = [(-line.charged, paid.get((line.request, line.rated.sku), Fraction(1))) for line in refunds]
-    amount = sum((refund * (1 - share) for refund, share in booked), _ZERO)
-    words = "refunds: what terms had taken off the refunded requests"
-    return [TermLine(NEVER_PAID, words, "", amount, currency, amount)] if amount else []
+    """Return the lines that lower refunds by what terms had taken off these requests; empty without reductions."""
+    sums = dict.fromkeys(NEVER_PAID, _ZERO)
+    for line in refunds:
+        sums[line.rated.kind] -= line.charged * (1 - paid.get((line.request, line.rated.sku), Fraction(1)))
+    words = "what terms had taken off the refunded requests"
+    return [
+        TermLine(NEVER_PAID[kind], f"{NEVER_PAID[kind]}: {words}", "", amount, currency, amount)
+        for kind, amount in sums.items()
+        if amount
+    ]
 
 
 class _Found(NamedTuple):
