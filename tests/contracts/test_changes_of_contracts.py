@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from contract_tables import TABLES, card_of, contract, write
 from ratecard.card import RateCard
 from ratecard.cli.commands import main
+from ratecard.review.contracts import contract_notes
 from ratecard.review.guard import Rules, refusals
 from ratecard.review.market import compare_models
 from ratecard.review.sides import Side
@@ -284,3 +285,11 @@ def test_the_commands_of_prices_know_contracts_and_accounts(tmp_path: Path) -> N
     assert "contract 'acme' does not hold at 2026-09-30T00:00Z: these are prices of the list" in early.stderr
     wrong = CliRunner().invoke(main, [*rated, "--contract", "acne"])
     assert (wrong.exit_code, "Did you mean 'acme'?" in wrong.output) == (2, True)
+
+
+def test_check_notes_a_contract_that_is_for_nobody() -> None:
+    base = contract("", "base").replace("accounts: [a-1]\n", "")
+    assert not list(contract_notes(card_of(base, contract("", "derived", further="extends: base\n"))))
+    (note,) = contract_notes(card_of(base))
+    words = "is for no account, and no contract extends it, so that nobody has its prices. Name accounts"
+    assert str(note) == f"contracts/c0.yaml:1: contract 'base' {words}"

@@ -126,3 +126,14 @@ def test_bounds_contradict_each_other_only_while_both_contracts_hold_and_the_mod
         assert "at_least 2 and at_most 1 (contracts/c0.yaml:7) contradict" in faults(most, least, tables=tables)
     else:
         card_of(most, least, tables=tables)
+
+
+def test_two_overrides_that_meet_are_one_fault_however_many_models_they_are_for() -> None:
+    found = faults(contract("- {for: {type: text}, percent: -5%}\n- {for: {type: text}, percent: -9%}"))
+    assert found.startswith("contracts/c0.yaml:8: tiered and 1 further model: percent and percent")
+    assert len(found.splitlines()) == 1
+
+
+def test_a_contract_outside_of_its_folder_is_told_where_to_go() -> None:
+    words = "acme.yaml:1: is a contract, and these are read in the folder contracts/. Move the file there"
+    assert faults(tables=TABLES | {"acme.yaml": contract("")}) == words

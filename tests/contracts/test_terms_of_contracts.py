@@ -168,7 +168,7 @@ def test_overrides_that_meet_when_a_contract_between_them_ends_are_refused() -> 
     two = contract("- {for: {type: text}, at_least: 3}", "two", "b", until="%s", further="extends: three\n")
     three = contract("- {for: {type: text}, at_least: 8}", "three", "c")
     assert rate(card_of(one, two % "2027-10-01", three), contract="one") == "3"
-    with pytest.raises(TableError, match=r"c2.yaml:7: flat: at_least 8 and at_most 5 \(contracts/c0.yaml:8\)"):
+    with pytest.raises(TableError, match=r"c2.yaml:7: .* model: at_least 8 and at_most 5 \(contracts/c0.yaml:8\)"):
         card_of(one, two % "2026-12-01", three)
 
 

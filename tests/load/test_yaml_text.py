@@ -83,3 +83,9 @@ def test_the_first_of_two_equal_keys_counts_and_each_further_one_is_a_fault() ->
     words = "key 'a' is written twice (first in line 1); keep one"
     assert file.data == {"a": "1", "b": "2"}
     assert [(fault.line, fault.message) for fault in file.faults] == [(3, words), (4, words)]
+
+
+def test_a_tab_is_named() -> None:
+    (fault,) = read_yaml_text("t.yaml", b"a:\n\t- b\n").faults
+    assert str(fault).startswith("t.yaml:2: not YAML: ")
+    assert str(fault).endswith("A tab is no indentation: write spaces")

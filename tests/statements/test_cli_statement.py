@@ -162,14 +162,14 @@ def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None
 @pytest.mark.parametrize(
     ("more", "status", "message"),
     [
-        (("--month", "2026-1"), 1, "is not a month"),
+        (("--month", "2026-1"), 2, "is not a month"),
         (("--out", "x.pdf"), 2, "x.pdf ends in none of .md, .html"),
         (("--out", "x.parquet"), 2, "'.parquet' is not a format of statements. Allowed: .md, .csv"),
         (("--opening-balance", "much"), 2, "'much' is not an amount"),
         (("--opening-balance", "٣"), 2, "'٣' is not an amount"),
         (("--opening-balance", "5"), 1, "an opening balance is of one commitment, and acme has none"),
-        (("--currency", "usd"), 1, "currency 'usd' is not an ISO 4217 code"),
-        (("--month", "20261001"), 1, "is not a month. Write it like 2026-10"),
+        (("--currency", "usd"), 2, "currency 'usd' is not an ISO 4217 code"),
+        (("--month", "20261001"), 2, "is not a month. Write it like 2026-10"),
         (("--out", "no/such/folder/x.csv"), 2, "cannot be written: no such folder"),
         (("--out", f"{'x' * 300}.json"), 2, "x.json cannot be written: File name too long"),
         (("--out", f"{'x' * 300}/x.json"), 2, "x/x.json cannot be written: File name too long"),

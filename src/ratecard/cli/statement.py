@@ -94,9 +94,11 @@ def statement(
             # Loaded only here, because --help does not need the engine.
             from ratecard.statements import StatementError
             from ratecard.statements import statement as make
+            from ratecard.statements.make import asked_month
             from ratecard.statements.report import check_outputs, sentences, title_of, write_statement, written_tables
         with as_wrong_use(StatementError):
             check_outputs(paths, issuer)
+            asked_month(given["account"], given["month"], given["currency"])
         monthly_statement = make(list(usage), **given)
         differs = against is not None and _differs(against, monthly_statement)
         write_statement(monthly_statement, *paths, issuer=issuer, locale=locale)

@@ -9,6 +9,7 @@ from itertools import combinations, product
 
 from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
+from ratecard.base.messages import plural
 from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.contracts.accounts import ContractsInForce, chain_of
@@ -91,14 +92,18 @@ class ContractChecks:
         for place, words in (*self._head(contract), *self._targets(contract)):
             yield fault_at(place, contract.contract, words)
         chain = chain_of(contract, self._tables.contracts)
+        unclear: dict[tuple[str, str], list[str]] = {}
         for model in self._unclear_models(chain):
             spans = in_term(model, contract, utc(contract.begins))
             for version, held in ((span.version, held) for span in spans for held in _chains_held(chain, span)):
                 try:
                     version_under(version, layers_of(held, model, self._tables.families), self._tables.meters)
                 except UnclearError as error:
-                    yield fault_at(error.override.source, contract.contract, f"{model.model}: {error.message}")
+                    unclear.setdefault((error.override.source, error.message), []).append(model.model)
                     break
+        for (place, words), names in unclear.items():
+            further = f" and {plural(len(names) - 1, 'further model')}" if names[1:] else ""
+            yield fault_at(place, contract.contract, f"{names[0]}{further}: {words}")
 
     def idle(self, contract: Contract, override: Override, since: datetime) -> str:
         """Say why an override matches no rate of its term from an instant on; empty if it matches one."""

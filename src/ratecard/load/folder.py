@@ -281,6 +281,9 @@ def _shared(
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
     """Yield the valid models of a family file with their index; the faults of the others are recorded."""
+    if isinstance(text.data, dict) and "contract" in text.data and "models" not in text.data:
+        text.fault(("contract",), "is a contract, and these are read in the folder contracts/. Move the file there")
+        return
     family = _validated(text, Family)
     if family:
         if not family.models:

@@ -166,9 +166,13 @@ def ended(contract: Contract, checks: ContractChecks) -> Iterator[tuple[str, str
 
 
 def contract_notes(card: RateCard) -> Iterator[Fault]:
-    """Yield a note for each override that ends before its contract, because its models are retired."""
+    """Yield a note for each contract of nobody, and each override that ends early, because its models are retired."""
     checks = ContractChecks(card.tables)
+    extended = {contract.extends for contract in card.contracts.values()}
     for contract in card.contracts.values():
+        if not contract.accounts and contract.contract not in extended:
+            words = "is for no account, and no contract extends it, so that nobody has its prices. Name accounts"
+            yield fault_at(contract.place, contract.contract, f"contract '{contract.contract}' {words}")
         for place, words in ended(contract, checks):
             yield fault_at(place, contract.contract, words)
 

@@ -69,11 +69,7 @@ def statement(
     >>> [(line.rated.sku, line.quantity, line.amount) for line in made.lines], made.payable
     ([('tts-kokoro-mcharacter', Decimal('2.000000'), Decimal('7.0000000'))], Decimal('7.00'))
     """
-    begins = read_month(month)
-    if currency is not None and currency not in ISO_4217:
-        raise StatementError(f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD")
-    if not account.strip():
-        raise StatementError("the account is empty, and a statement is of one account. Name it as the usage does")
+    begins = asked_month(account, month, currency)
     card = tables if isinstance(tables, RateCard) else load_rate_card(tables)
     usage_dialect = table_dialect(dialect) if dialect is not None else None
     with enough_memory(), closing(Workspace(memory)) as workspace:
@@ -84,6 +80,16 @@ def statement(
                 raise StatementError(odd_rows)
             currency = currency or _currency_of(card, rows, begins)
             return AccountMonths(card, rows, currency).statement(begins, opening_balance)
+
+
+def asked_month(account: str, month: date | str, currency: str | None) -> date:
+    """Return the first day of a month. Raises `StatementError` if account, month or currency is not one."""
+    begins = read_month(month)
+    if currency is not None and currency not in ISO_4217:
+        raise StatementError(f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD")
+    if not account.strip():
+        raise StatementError("the account is empty, and a statement is of one account. Name it as the usage does")
+    return begins
 
 
 def of_no_month(rows: AccountRows) -> str:
