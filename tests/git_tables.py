@@ -10,8 +10,8 @@ from ratecard.load.folder import shipped_folder, tables_from
 
 SOUND = Path(__file__).parent / "tables" / "sound"
 FILES = {path.name: path.read_text(encoding="utf-8") for path in sorted(SOUND.glob("*.yaml"))}
-# Limits are not inherited.
-_LIMITS = {"limits.yaml": (shipped_folder() / "limits.yaml").read_text(encoding="utf-8")}
+# Limits are not inherited, nor are the service parameters of the vocabulary.
+_OWN = {name: (shipped_folder() / name).read_text(encoding="utf-8") for name in ("limits.yaml", "vocabulary.yaml")}
 SHARED = ("units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml")
 # (file, what stands there, what is written instead)
 Edit = tuple[str, str, str]
@@ -52,7 +52,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
     for name in (path.name for path in folder.glob("*.yaml")):
         (folder / name).unlink()
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in {**_LIMITS, **files}.items():
+    for name, text in {**_OWN, **files}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 

@@ -12,7 +12,10 @@ from click.testing import CliRunner, Result
 from contract_tables import card_of
 from git_tables import FILES, SECOND, Edit, edited, git, newer, repository, write
 from ratecard.cli import main
+from ratecard.load.folder import shipped_folder
+from ratecard.review.compare import compare_sides
 from ratecard.review.guard import Rules, refusals
+from ratecard.review.sides import Side
 from token_tables import by_tokens, family, text_model
 
 AS_OF = "--as-of=2026-11-01T12:00:00Z"
@@ -62,7 +65,8 @@ def test_nothing_changed(folder: Path) -> None:
     sent = check(folder)
     assert sent.exit_code == 0
     assert "Sound: " in sent.stdout
-    assert f"Nothing that was in effect at HEAD ({git(folder, 'rev-parse', 'HEAD')[:12]}) is changed.\n" in sent.stdout
+    head = git(folder, "rev-parse", "HEAD")[:12]
+    assert f"Nothing that was in effect at HEAD ({head}) is changed without a correction.\n" in sent.stdout
     assert sent.stdout.endswith("\nNo price changes\n")
 
 
@@ -637,3 +641,17 @@ def test_an_unknown_revision_is_a_wrong_use(folder: Path) -> None:
 def test_the_shipped_tables_are_checked_where_no_folder_is_named() -> None:
     sent = CliRunner().invoke(main, ["check", "--against=no-such-revision"])
     assert sent.exit_code == 2
+
+
+def test_the_service_parameters_are_not_taken_from_text_in_silence() -> None:
+    text = family(text_model("words", by_tokens("- {tokens: input, rate: 1}\n- {tokens: output, rate: 2}")))
+    shipped = (shipped_folder() / "vocabulary.yaml").read_text(encoding="utf-8")
+    files = {"text.yaml": text, "vocabulary.yaml": shipped}
+    old = card_of(tables=files)
+    new = card_of(tables=files | {"vocabulary.yaml": shipped.replace("parameters: true", "parameters: false")})
+    rules = Rules(datetime(2026, 11, 1, tzinfo=UTC), Decimal(2), "HEAD")
+    (fault,) = refusals(old, new, rules)
+    assert "of words is in effect, and was edited: service_parameters: true -> none (vocabulary.yaml)" in str(fault)
+    assert refusals(new, old, rules) == []
+    (change,) = compare_sides(Side("old", old), Side("new", new)).changes
+    assert [(term.term, term.old, term.new) for term in change.terms] == [("service_parameters", "true", "false")]

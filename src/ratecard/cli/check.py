@@ -142,7 +142,7 @@ def check(
     words = ", ".join(f"{count} {noun if count > 1 else noun[:-1]}" for noun, count in counts.items())
     click.echo(f"Sound: {words}. Digest {card.digest}.")
     if before:
-        click.echo(f"Nothing that was in effect at {before.label} is changed.")
+        click.echo(f"Nothing that was in effect at {before.label} is changed without a correction.")
     if notes:
         click.echo(f"\n{plural(len(notes), 'note')}, which fail with --strict alone:")
         click.echo("\n".join(f"  {note}" for note in notes[:_NOTED]))

@@ -33,6 +33,7 @@ from ratecard.review.rates import Terms, described, rate_changes, term_changes, 
 from ratecard.review.sides import Priceable, Side, Standing
 from ratecard.tables.card import meaning
 from ratecard.tables.monthly import described_terms
+from ratecard.tables.scalars import value_text
 from ratecard.views.sheet import Cell, price_cells
 
 
@@ -209,7 +210,10 @@ def _shared(book: PriceBook) -> dict[str, Terms]:
     return {
         UNITS: {unit.unit: f"{unit.per} x {unit.counts}" for unit in tables.units.values()},
         METERS: described(tables.meters),
-        VOCABULARY: described(tables.vocabulary.video),
+        VOCABULARY: {
+            **described(tables.vocabulary.video),
+            "service_parameters": value_text(tables.vocabulary.service_parameters),
+        },
         LIMITS: described(book.limits) if tables.limits else {},
         MONTHLY: {**described_terms(tables.listed.monthly)},
     }

@@ -20,7 +20,7 @@ from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
 from ratecard.contracts.checks import fault_at
-from ratecard.load.folder import LIMITS, METERS, MONTHLY
+from ratecard.load.folder import LIMITS, METERS, MONTHLY, VOCABULARY
 from ratecard.review.compare import days_of, same, stretches
 from ratecard.review.contracts import contract_refusals, earlier_correction, is_corrected
 from ratecard.review.difference import CHANGED, Difference, factor
@@ -29,6 +29,7 @@ from ratecard.review.rates import Terms, described, rate_changes, term_changes, 
 from ratecard.review.sides import Priceable, Side
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.limits import Limits
+from ratecard.tables.metered import TextVersion
 from ratecard.tables.monthly import described_terms
 from ratecard.tables.scalars import in_ranges, value_text
 from ratecard.tables.version import Version
@@ -337,7 +338,7 @@ def _edited(
     if is_corrected(version.correction, now.correction):
         return
     edit = edit_of(Priceable(model, version, old.tables.units), Priceable(after, now, new.tables.units))
-    edit = edit or _edit_of_meters(version, old.tables, new.tables)
+    edit = edit or _edit_of_shared(version, old.tables, new.tables)
     if edit is None:
         return
     words, place = edit
@@ -346,19 +347,25 @@ def _edited(
     yield fault_at(place or now.place, model.model, f"{words}. {_RIGHT_WAY}; {hint}")
 
 
-def _edit_of_meters(version: Version, old: Tables, new: Tables) -> tuple[str, str] | None:
-    """Return the first edit of the shared meters by which a version has another price, like `edit_of`."""
-    if old.meters == new.meters:
+def _edit_of_shared(version: Version, old: Tables, new: Tables) -> tuple[str, str] | None:
+    """Return the first edit of shared meters or the vocabulary by which a version has another price, like `edit_of`."""
+    if old.meters == new.meters and old.vocabulary == new.vocabulary:
         return None
-    before, after = _of_meters(version, old), _of_meters(version, new)
+    before, after = _of_shared(version, old), _of_shared(version, new)
     # What only the new side says gives a price to usages that had none.
     name = min((name for name in before if before[name] != after.get(name)), default="")
-    return (f"{name}: {before[name]} -> {after.get(name, NONE)} ({METERS})", "") if name else None
+    file = VOCABULARY if name == _PARAMETERS else METERS
+    return (f"{name}: {before[name]} -> {after.get(name, NONE)} ({file})", "") if name else None
 
 
-def _of_meters(version: Version, tables: Tables) -> dict[str, str]:
-    """Return what the shared meters say of the conditions and the counts of a version."""
-    terms: dict[str, str | None] = {}
+# Without these, text requests and names of models that have parameters have no price.
+_PARAMETERS = "service_parameters"
+
+
+def _of_shared(version: Version, tables: Tables) -> dict[str, str]:
+    """Return what the shared meters and the vocabulary say of the conditions, counts and parameters of a version."""
+    of_text = isinstance(version, TextVersion) and tables.vocabulary.service_parameters
+    terms: dict[str, str | None] = {_PARAMETERS: "true" if of_text else None}
     for condition in filter(None, map(tables.meters.condition.get, version.conditions)):
         terms[f"default of {condition.condition}"] = condition.default
         terms |= {f"{condition.condition} {word}": value for word, value in condition.same_as.items()}
