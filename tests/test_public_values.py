@@ -15,7 +15,7 @@ import ratecard
 from ratecard import PriceBook, RateCard
 from ratecard.ledger.walk import Page, Walk
 from ratecard.review.sides import Side
-from ratecard.simulation.answers.limits import ChangeLimits, beyond
+from ratecard.simulation.answers.target import ChangeLimits, beyond
 from ratecard.simulation.answers.tornado import tornado
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.result import Simulation

@@ -7,8 +7,7 @@ from typing import Any
 import duckdb
 
 from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_NAMES
-from ratecard.simulation.answers.key_sums import KeySums, Scales
-from ratecard.simulation.answers.rows import Row
+from ratecard.simulation.answers.rows import KeySums, Row, Scales
 
 _PLACES = 12
 

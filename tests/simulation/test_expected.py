@@ -17,15 +17,13 @@ from rows import Row, quote_of, table_of
 from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import from_fraction, round_half_up
-from ratecard.simulation.answers.pace import read_pace
 from ratecard.simulation.answers.rows import OwnDays
 from ratecard.simulation.answers.target import read_target, smallest_factor
-from ratecard.simulation.answers.volume import elasticities_of, volumes_of
+from ratecard.simulation.answers.volume import elasticities_of, read_pace, volumes_of
 from ratecard.simulation.report.breakdown import sides_table
-from ratecard.simulation.report.bridge_tables import bridge_table, effects_table
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.report.sections import expected_table
+from ratecard.simulation.report.sections import bridge_table, effects_table, expected_table
 from ratecard.simulation.report.sentences import annualised, answer, every_sentence, further, headline, own_days, scope
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate

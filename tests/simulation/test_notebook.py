@@ -11,7 +11,7 @@ import pytest
 import ratecard
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.report.frames import ANSWERS
+from ratecard.simulation.report.groups import ANSWERS
 from ratecard.simulation.result import Simulation
 from reports import files, simulated
 

@@ -15,8 +15,8 @@ import ratecard
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import from_fraction, round_half_up
 from ratecard.load.folder import tables_from
-from ratecard.simulation.report.bridge_tables import bridge_table
 from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.sections import bridge_table
 from ratecard.simulation.report.sentences import annualised
 from ratecard.simulation.result import Simulation
 from reports import simulated, usage

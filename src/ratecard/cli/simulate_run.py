@@ -16,19 +16,25 @@ from ratecard.cli.modes import OF_DISPUTES, is_date
 from ratecard.cli.options import as_wrong_use, tell_tables
 from ratecard.cli.screen import align, heading_style, paragraph, show_table
 from ratecard.cli.simulate_progress import progress
-from ratecard.simulation.answers.limits import Beyond, ChangeLimits, beyond, check_customers
-from ratecard.simulation.answers.pace import DEFAULT_PACE, read_pace
-from ratecard.simulation.answers.target import NotReachedError, Reached, read_target, smallest_factor
+from ratecard.simulation.answers.target import (
+    Beyond,
+    ChangeLimits,
+    NotReachedError,
+    Reached,
+    beyond,
+    check_customers,
+    read_target,
+    smallest_factor,
+)
 from ratecard.simulation.answers.tornado import Swing
 from ratecard.simulation.answers.tornado import tornado as swings_of
-from ratecard.simulation.answers.volume import elasticities_of, volumes_of
+from ratecard.simulation.answers.volume import DEFAULT_PACE, elasticities_of, read_pace, volumes_of
 from ratecard.simulation.disputes import write_disputes
 from ratecard.simulation.groups.engines.engine import writable
-from ratecard.simulation.prices.remap import Remapping
+from ratecard.simulation.prices.pricer import Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides
 from ratecard.simulation.progress import PRICED, within
 from ratecard.simulation.report.breakdown import changing_most, largest, sides_table
-from ratecard.simulation.report.bridge_tables import bridge_sentences, bridge_table, effects_table
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import CUSTOMER, USUAL_RISE, Question, Report, share_of_change
@@ -36,8 +42,10 @@ from ratecard.simulation.report.sections import (
     attribution_table,
     below_cost_table,
     beyond_table,
+    bridge_table,
     discounts_table,
     disputed_table,
+    effects_table,
     losers_table,
     lost_customers_table,
     uncommon_table,
@@ -45,7 +53,7 @@ from ratecard.simulation.report.sections import (
     untouched_table,
     winners_table,
 )
-from ratecard.simulation.report.sentences import answers, further, own_days, proposals, reached, scope
+from ratecard.simulation.report.sentences import answers, bridge_sentences, further, own_days, proposals, reached, scope
 from ratecard.simulation.report.table import CHANGES, Kind, Table, Value, written
 from ratecard.simulation.report.tornado_page import tornado_headline, tornado_table, write_tornado
 from ratecard.simulation.result import Simulation

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.answers.answers import Answers
-from ratecard.simulation.answers.pace import read_pace
-from ratecard.simulation.answers.volume import AnyElasticity, elasticities_of, volumes_of
+from ratecard.simulation.answers.volume import AnyElasticity, elasticities_of, read_pace, volumes_of
 from ratecard.simulation.report.breakdown import changes_of, changing_most
 from ratecard.simulation.report.figures import read_locale, read_share
 from ratecard.simulation.report.report import Question, Report
@@ -65,7 +64,7 @@ class Simulation(Answers):
         Keys come first, then `current` and each candidate by its name; amounts are decimals. Raises `SimulationError`
         for an unknown answer, and for amounts of more digits than a decimal of Arrow has.
         """
-        from ratecard.simulation.report.frames import arrow_of
+        from ratecard.simulation.report.groups import arrow_of
 
         return arrow_of(Report(self), answer)
 
@@ -75,7 +74,7 @@ class Simulation(Answers):
 
     def to_polars(self, answer: str = "groups") -> "polars.DataFrame":
         """Return the same as a frame of Polars, whose amounts are decimals. Polars has to be installed."""
-        from ratecard.simulation.report.frames import polars_of
+        from ratecard.simulation.report.groups import polars_of
 
         return cast("polars.DataFrame", polars_of(self.to_arrow(answer)))
 

@@ -12,8 +12,8 @@ from ratecard.base.errors import SimulationError
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.engines.engine import Engine, opened_usage
-from ratecard.simulation.groups.kept.addresses import kept_place, place_at
 from ratecard.simulation.groups.kept.keep import Changes, Written, keep
+from ratecard.simulation.groups.kept.kept_usage import kept_place, place_at
 from ratecard.simulation.groups.kept.manifest import MANIFEST, Asked, Distinguished, Manifest
 from ratecard.simulation.groups.kept.place import PACKS, KeptPlace
 from ratecard.simulation.prices.sides import Specification, sides

@@ -13,20 +13,18 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
-from ratecard.simulation.answers.no_effect import check_effect
+from ratecard.simulation.answers.attribution import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
 from ratecard.simulation.groups.grouped_usage import Reading, RollUp
-from ratecard.simulation.groups.kept.addresses import kept_place
-from ratecard.simulation.groups.kept.kept_usage import open_kept
+from ratecard.simulation.groups.kept.kept_usage import kept_place, open_kept
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import NO_ACCOUNT, PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.price_table import TooManyDigitsError
-from ratecard.simulation.prices.pricer import Pricer
-from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
+from ratecard.simulation.prices.pricer import NO_REMAPPING, Pricer, Remapping
 from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
 from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within

@@ -7,7 +7,7 @@ digits.
 import re
 from collections.abc import Mapping
 from datetime import date
-from typing import Literal, Protocol
+from typing import Literal
 
 from ratecard.requests.fields import URL
 
@@ -31,52 +31,6 @@ DECIMAL_DIGITS = 38
 MOST_OF_SHARE = 10**18
 # All URLs are grouped as this one, because prices do not depend on them.
 ANY_URL = "https://video.invalid/"
-
-
-class Dialect(Protocol):
-    """The SQL expressions that group usage in an engine. Each takes a quoted column, with a type of the engine."""
-
-    def quoted(self, name: str) -> str:
-        """Return a column's name as SQL writes it."""
-
-    def whole(self, column: str, type_: ColumnType) -> str:
-        """Return a count as a 64-bit integer; null for any other value."""
-
-    def exact(self, column: str, type_: ColumnType) -> str:
-        """Return a quantity as a decimal; null for a value that does not fit the decimal places of the layout."""
-
-    def digits(self, column: str) -> str:
-        """Return a value as text, and a decimal with all of its digits."""
-
-    def number(self, column: str, type_: ColumnType) -> str:
-        """Return a number for comparisons: a double, else a decimal of 18 places; null for any other value."""
-
-    def literal(self, text: str) -> str:
-        """Return a text as SQL writes it."""
-
-    def looked_up(self, text: str, values: Mapping[str, str]) -> str:
-        """Return the value of a text among `values`; null for a text without one."""
-
-    def total(self, number: str, condition: str, places: int) -> str:
-        """Return the exact sum where a condition holds; 0 without rows. It raises on overflow, and never wraps."""
-
-    def day(self, column: str, type_: ColumnType) -> str:
-        """Return the UTC day of an instant; null for anything else."""
-
-    def instant(self, column: str, type_: ColumnType) -> str:
-        """Return an instant in a form that can be compared with `beginning`; null where `day` is null."""
-
-    def beginning(self, day: date, type_: ColumnType) -> str:
-        """Return the beginning of a UTC day in the form that `instant` has for a column of this type."""
-
-    def second(self, column: str, type_: ColumnType) -> str:
-        """Return the seconds from the beginning of the UTC day to an instant; null for any other value."""
-
-    def url(self, column: str) -> str:
-        """Return one word for every URL or data URI, the beginning of anything else: a price depends on no more."""
-
-    def given(self, columns: Mapping[str, str]) -> str:
-        """Return the values of a row as they are, under these names: an object of the engine, or a record of texts."""
 
 
 # Up to this number, a double holds every integer exactly.
@@ -107,30 +61,37 @@ _EPOCH = date(1970, 1, 1)
 
 
 class DuckDbSql:
-    """The dialect of DuckDB, and the writer of all groups.
+    """The expressions that group usage in DuckDB, and the writer of all groups; other engines have dialects of it.
 
-    Its arithmetic raises on overflow. Its casts to decimals do not round unnoticed: each result is checked against its
-    source.
+    Each expression takes a quoted column, with a type of the engine. Arithmetic raises on overflow. Casts to decimals
+    do not round unnoticed: each result is checked against its source.
     """
 
     @staticmethod
     def quoted(name: str) -> str:
+        """Return a column's name as SQL writes it."""
         return '"{}"'.format(name.replace('"', '""'))
 
     def text(self, expression: str) -> str:
         return f"CAST({expression} AS VARCHAR)"
 
+    def matched(self, text: str, pattern: str) -> str:
+        """Return the condition that all of a text fits a pattern."""
+        return f"regexp_full_match({text}, '{pattern}')"
+
     def whole(self, column: str, type_: ColumnType) -> str:
+        """Return a count as a 64-bit integer; null for any other value."""
         if type_ == "integer":  # the sum of two 32-bit counts may not fit 32 bits
             return f"CAST({column} AS BIGINT)"
         if type_ == "text":
             digits = f"TRY_CAST(split_part({column}, '.', 1) AS BIGINT)"
-            return f"CASE WHEN regexp_full_match({column}, '{COUNT}') THEN {digits} END"
+            return f"CASE WHEN {self.matched(column, COUNT)} THEN {digits} END"
         number = f"TRY_CAST({column} AS BIGINT)"
         small = f" AND abs({column}) <= {_EXACT_DOUBLE}" if type_ == "double" else ""
         return f"CASE WHEN {number} = {column}{small} THEN {number} END"
 
     def exact(self, column: str, type_: ColumnType) -> str:
+        """Return a quantity as a decimal; null for a value that does not fit the decimal places of the layout."""
         if type_ in ("integer", "decimal"):
             return column
         digits = self.text(column)
@@ -138,39 +99,46 @@ class DuckDbSql:
         return f"CASE WHEN {plain} THEN CAST({digits} AS DECIMAL(38,18)) END"
 
     def digits(self, column: str) -> str:
+        """Return a value as text, and a decimal with all of its digits."""
         return self.text(column)
 
     def number(self, column: str, type_: ColumnType) -> str:
+        """Return a number for comparisons: a double, else a decimal of 18 places; null for any other value."""
         if type_ == "double":  # engines order NaN above all numbers, and the statistics of files leave it out
             return f"CASE WHEN NOT isnan({column}) THEN CAST({column} AS DOUBLE) END"
         number = f"TRY_CAST({column} AS DECIMAL(38, 18))"
-        return f"CASE WHEN regexp_full_match({column}, '{NUMBER}') THEN {number} END" if type_ == "text" else number
+        return f"CASE WHEN {self.matched(column, NUMBER)} THEN {number} END" if type_ == "text" else number
 
     @staticmethod
     def literal(text: str) -> str:
+        """Return a text as SQL writes it."""
         return "'{}'".format(text.replace("'", "''"))
 
     def looked_up(self, text: str, values: Mapping[str, str]) -> str:
+        """Return the value of a text among `values`; null for a text without one."""
         # Each list of an IN would be joined to every row, even to those that another branch of the CASE decides.
         listed = ", ".join(f"{self.literal(key)}: {self.literal(value)}" for key, value in values.items())
         return f"map_extract_value(MAP {{{listed}}}, {text})"
 
     def total(self, number: str, condition: str, places: int) -> str:
+        """Return the exact sum where a condition holds; 0 without rows. It raises on overflow, and never wraps."""
         # 128 bits hold the sum of any 64-bit integers, and rows that do not meet the condition are in other groups.
         if not places:
             return f"coalesce(sum({number}), 0)"
         return f"sum(CASE WHEN {condition} THEN {number} ELSE 0 END)"
 
     def day(self, column: str, type_: ColumnType) -> str:
+        """Return the UTC day of an instant; null for anything else."""
         if type_ == "text":
             day = f"CAST(TRY_CAST({column} AS TIMESTAMPTZ) AS DATE)"
-            return f"CASE WHEN regexp_full_match({column}, '{INSTANT}') AND {_is_day(day)} THEN {day} END"
+            return f"CASE WHEN {self.matched(column, INSTANT)} AND {_is_day(day)} THEN {day} END"
         if type_ == "date":
             return f"CASE WHEN {_is_day(column)} THEN {column} END"
         # The UTC day is made by arithmetic, because a cast would look up the time zone for every row.
         return f"CAST(make_timestamp({self.instant(column, type_)}) AS DATE)"
 
     def instant(self, column: str, type_: ColumnType) -> str:
+        """Return an instant in a form that can be compared with `beginning`; null where `day` is null."""
         # An instant is the microseconds that `day` is made of, so that rows are compared without making their days.
         if type_ != "timestamp":
             return self.day(column, type_)
@@ -179,19 +147,23 @@ class DuckDbSql:
         return f"CASE WHEN {instant} BETWEEN {first} AND {last + _DAY - 1} THEN {instant} END"
 
     def beginning(self, day: date, type_: ColumnType) -> str:
+        """Return the beginning of a UTC day in the form that `instant` has for a column of this type."""
         return str((day - _EPOCH).days * _DAY) if type_ == "timestamp" else f"DATE '{day}'"
 
     def second(self, column: str, type_: ColumnType) -> str:
+        """Return the seconds from the beginning of the UTC day to an instant; null for any other value."""
         instant = f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))" if type_ == "text" else f"epoch_us({column})"
         second = f"({instant} % {_DAY} + {_DAY}) % {_DAY} // 1000000"  # it is positive also before 1970
         if type_ == "text":
-            return f"CASE WHEN regexp_full_match({column}, '{INSTANT}') THEN {second} END"
+            return f"CASE WHEN {self.matched(column, INSTANT)} THEN {second} END"
         return "0" if type_ == "date" else second
 
     def url(self, column: str) -> str:
+        """Return one word for every URL or data URI, the beginning of anything else: a price depends on no more."""
         return f"CASE WHEN regexp_matches({column}, '{URL}') THEN '{ANY_URL}' ELSE left({column}, 80) END"
 
     def given(self, columns: Mapping[str, str]) -> str:
+        """Return the values of a row as they are, under these names: an object of the engine, or a record of texts."""
         return self.record({name: self.text(column) for name, column in columns.items()})
 
     def record(self, values: Mapping[str, str]) -> str:

@@ -190,7 +190,7 @@ def _write_parquet(rows: list[_Row], path: Path) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    from ratecard.simulation.report.frames import table_of
+    from ratecard.simulation.report.groups import table_of
 
     kinds = {name: pyarrow.string() for name in FOCUS_COLUMNS if name not in DECIMALS}
     kinds |= {name: pyarrow.decimal128(38, 0) for name in DECIMALS if all(row[name] is None for row in rows)}

@@ -16,7 +16,7 @@ from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.engines.engine import opened_usage
-from ratecard.simulation.groups.kept.addresses import kept_place
+from ratecard.simulation.groups.kept.kept_usage import kept_place
 from ratecard.simulation.prices.sides import Specification, sides
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect

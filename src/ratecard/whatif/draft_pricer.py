@@ -10,7 +10,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.review.sides import Side
-from ratecard.simulation.answers.no_effect import check_effect
+from ratecard.simulation.answers.attribution import check_effect
 from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.report.figures import ENGLISH

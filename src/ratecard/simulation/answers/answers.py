@@ -15,23 +15,24 @@ from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, from_fraction
 from ratecard.review.sides import Side
-from ratecard.simulation.answers.attribution import Attribution, attribute
+from ratecard.simulation.answers.attribution import Attribution, attribute, first_day, without_effect
 from ratecard.simulation.answers.bridge import Bridge, bridge_of, last_instant, period_key
 from ratecard.simulation.answers.comparison import MODEL, Comparison
 from ratecard.simulation.answers.customers import Customers, Discounted, customers_of, discounts_of
 from ratecard.simulation.answers.margin import Margin, known_costs, margin_of
-from ratecard.simulation.answers.no_effect import first_day, without_effect
-from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace, pace_of
 from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, Disputed, OwnDays, Row, Since, Uncommon, Unpriced
 from ratecard.simulation.answers.volume import (
+    DEFAULT_PACE,
     AnyElasticity,
     Elasticity,
     Expected,
+    Pace,
     Response,
     check_named_usage,
     elasticities_of,
     expected_of,
     marks_of,
+    pace_of,
     volumes_of,
 )
 from ratecard.simulation.groups.grouped_usage import Reading, RollUp
@@ -41,8 +42,7 @@ from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused, Vector
 from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.price_table import SidePrices, TooManyDigitsError
-from ratecard.simulation.prices.pricer import Pricer
-from ratecard.simulation.prices.remap import NO_REMAPPING
+from ratecard.simulation.prices.pricer import NO_REMAPPING, Pricer
 from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
 from ratecard.simulation.prices.sides import OWN_DATE, Specification, against
 from ratecard.simulation.rows.columns import DAY

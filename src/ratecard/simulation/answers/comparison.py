@@ -14,8 +14,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, total
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_COLUMNS, QUANTITY_NAMES, GroupAmounts
-from ratecard.simulation.answers.key_sums import KeySums, Scales, of_integer
-from ratecard.simulation.answers.rows import ModelSums, Row, Since
+from ratecard.simulation.answers.rows import KeySums, ModelSums, Row, Scales, Since, of_integer
 from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.groups.plan import MONTH, WEEK
 from ratecard.simulation.groups.shapes import Counted

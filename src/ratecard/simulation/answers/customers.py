@@ -7,8 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ratecard.base.money import EXACT
-from ratecard.simulation.answers.key_sums import BY_NAME, OF_ALIKE, KeySums
-from ratecard.simulation.answers.rows import Row
+from ratecard.simulation.answers.rows import BY_NAME, OF_ALIKE, KeySums, Row
 
 SHOWN = 20
 # The edges of the distribution, in percent of what a customer pays now.

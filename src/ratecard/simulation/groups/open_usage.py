@@ -9,14 +9,14 @@ from ratecard.simulation.groups.plan import Plan, Usage
 from ratecard.simulation.groups.queries import Grouping, RollUpSql
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.rows.files import FILE, Source, Stamp
-from ratecard.simulation.sql import Dialect, DuckDbSql
+from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import Workspace, readable
 
 
 class OpenUsage:
     """A usage that an engine has opened, DuckDB by default; `known` are its columns, `stamps` its files."""
 
-    dialect: Dialect = DuckDbSql()
+    dialect = DuckDbSql()
 
     def __init__(self, workspace: Workspace, known: Usage, stamps: Mapping[str, Stamp]) -> None:
         self.workspace, self.known, self.stamps = workspace, known, stamps

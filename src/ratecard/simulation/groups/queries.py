@@ -34,7 +34,7 @@ from ratecard.simulation.rows.columns import (
     UsageColumn,
 )
 from ratecard.simulation.rows.where import Columns
-from ratecard.simulation.sql import ColumnType, Dialect, DuckDbSql
+from ratecard.simulation.sql import ColumnType, DuckDbSql
 from ratecard.tables.meters import PROMPT
 
 # The bound of quantities that may have decimals (seconds, counts by meter); below it, their sums are exact.
@@ -111,7 +111,7 @@ class RollUpSql:
     # The expression for the number of requests in a group.
     _requests = "count(*)"
 
-    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect) -> None:
+    def __init__(self, usage: Usage, plan: Plan, dialect: DuckDbSql) -> None:
         self.usage, self.plan, self.dialect = usage, plan, dialect
         self._from = usage.table
         self._cuts = plan.predicates.cuts if plan.dated else ()

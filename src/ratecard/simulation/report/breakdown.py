@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.answers.key_sums import OF_ALIKE
-from ratecard.simulation.answers.rows import OwnDays, Row, remaining
+from ratecard.simulation.answers.rows import OF_ALIKE, OwnDays, Row, remaining
 from ratecard.simulation.prices.sides import OWN_DATE
 from ratecard.simulation.report.figures import FRACTION_PLACES, apportion_rows, share_of
 from ratecard.simulation.report.report import CURRENT, Report, expectation, share_of_change

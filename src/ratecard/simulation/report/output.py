@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,11 +16,11 @@ from ratecard.base.errors import SimulationError
 from ratecard.base.files import beside
 from ratecard.base.money import total as total_of
 from ratecard.simulation.amounts import QUANTITY_NAMES
+from ratecard.simulation.answers.bridge import EFFECTS, Bridge
 from ratecard.simulation.answers.customers import Discounted
 from ratecard.simulation.answers.margin import Cost
 from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.report.bridge_tables import bridge_record
 from ratecard.simulation.report.figures import adding_up
 from ratecard.simulation.report.groups import groups_query, json_plain, json_value, side_names, write_csv, write_parquet
 from ratecard.simulation.report.page import write_page
@@ -72,7 +74,7 @@ def _head(report: Report) -> dict[str, Any]:
         "customers": _customers(report),
         "expected": _expected(report, report.expected) if report.expected else None,
         "target": _or_reason(report.question.reached),
-        "bridge": bridge_record(report.bridge) if report.bridge else None,
+        "bridge": _bridge(report.bridge) if report.bridge else None,
         "by": simulation.by,
     }
 
@@ -178,6 +180,30 @@ def _write_groups(report: Report, out: TextIO) -> None:
             for row in rows:
                 out.write(comma + json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False))
                 comma = ",\n  "
+
+
+def _bridge(bridge: Bridge) -> dict[str, Any]:
+    """Return the bridge for JSON: its effects, which add up, and those of each model.
+
+    Effects that no decimal holds are rounded so that they add up; `exact` has them as fractions, `1/3`.
+    """
+
+    def named(effects: dict[str, Fraction]) -> dict[str, Decimal]:
+        return dict(zip(effects, adding_up(list(effects.values())), strict=True))
+
+    return {
+        "periods": bridge.periods,
+        "revenues": bridge.revenues,
+        "effects": named(bridge.effects),
+        "models": [
+            {"model": step.model, "requests": step.requests, "revenues": step.revenues}
+            | named(parts := {name: getattr(step, name) for name in EFFECTS})
+            | {"exact": {name: str(part) for name, part in parts.items()}}
+            for step in bridge.steps
+        ],
+        "gone": bridge.gone,
+        "new": bridge.new,
+    }
 
 
 Write = Callable[[Report, Path], None]

@@ -19,7 +19,6 @@ from ratecard.pages import page_parts
 from ratecard.simulation.groups.plan import PERIODS
 from ratecard.simulation.report import sections, sentences
 from ratecard.simulation.report.breakdown import MOST_OF_KEY, heading, narrow, sides_table
-from ratecard.simulation.report.bridge_tables import bridge_sentences, bridge_table, effects_table
 from ratecard.simulation.report.charts import (
     change_by_model,
     customers_chart,
@@ -41,6 +40,7 @@ _SORTED_PLACES = 12
 _MOST_COLUMNS = 9
 # How many candidates the table of margins shows beside the current prices.
 _MARGINS = 2
+_BRIDGES = (sections.effects_table, sections.bridge_table)
 
 # The text of a cell, its classes, and its value for sorting; a cell of text has only the first.
 _Cell = tuple[str, str, str]
@@ -136,8 +136,8 @@ def _values(report: Report) -> dict[str, Any]:
         "expected": sections.expected_table(report, report.expected) if report.expected else None,
         "unchanged": EXPECTED_NOTE if report.expected else "",
         "candidates": [_candidate(report, candidate) for candidate in report.candidates],
-        "bridge": list(bridge_sentences(report, report.bridge)) if report.bridge else [],
-        "bridges": [effects_table(report, report.bridge), bridge_table(report, report.bridge)] if report.bridge else [],
+        "bridge": list(sentences.bridge_sentences(report, report.bridge)) if report.bridge else [],
+        "bridges": [make(report, report.bridge) for make in _BRIDGES] if report.bridge else [],
         "margins": [*_discounts(report), *_margins(report)],
         "all": list(_all(report)),
         "about": sections.about_table(report),

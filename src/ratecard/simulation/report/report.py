@@ -18,10 +18,9 @@ from ratecard.simulation.answers.attribution import Attribution
 from ratecard.simulation.answers.bridge import Bridge
 from ratecard.simulation.answers.customers import Customers, Discounted
 from ratecard.simulation.answers.margin import Margin
-from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace
 from ratecard.simulation.answers.rows import OwnDays, Row, Unpriced
 from ratecard.simulation.answers.target import Reached, Target
-from ratecard.simulation.answers.volume import Elasticity, Expected
+from ratecard.simulation.answers.volume import DEFAULT_PACE, Elasticity, Expected, Pace
 from ratecard.simulation.groups.plan import PERIODS
 from ratecard.simulation.report.figures import ENGLISH, Figures, apportion, share_of
 from ratecard.simulation.rows.columns import DAY

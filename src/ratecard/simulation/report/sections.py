@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.answers.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
+from ratecard.simulation.answers.bridge import EFFECTS, Bridge
 from ratecard.simulation.answers.customers import Customers, Discounted
 from ratecard.simulation.answers.margin import Cost, Margin
 from ratecard.simulation.answers.rows import Row
@@ -399,3 +401,86 @@ def _shown(
     shown = report.shown(nets, net, exact=False)
     discounts = report.shown([customer.discount(side) for customer in customers], given_up, exact=False)
     return list(map(EXACT.add, shown, discounts)), shown
+
+
+_SIZE_PLACES = 2
+_MEANINGS = {
+    "price": "other prices for the same requests",
+    "size": "other sizes or kinds of a request, within a model",
+    "volume": "more or fewer requests, at the mean revenue of one before",
+    "mix": "a move to dearer or cheaper models",
+}
+
+
+def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
+    """Return what each effect adds to the first period's revenue, the greatest first; they sum to the change.
+
+    With `exact`, for a workbook, the exact amounts.
+    """
+    effects, change = bridge.effects, bridge.change if exact else _bridge_change(report, bridge)
+    parts = list(effects.values())
+    amounts: Sequence[Value] = parts if exact else _bridge_shown(report, parts, change)
+    rows = [
+        (name.capitalize(), amount, _MEANINGS.get(name, "models that the other period does not have"))
+        for name, amount in zip(effects, amounts, strict=True)
+    ]
+    columns = (Column("Effect"), Column("Adds", Kind.CHANGE), Column("Is"))
+    before, after = bridge.periods
+    return Table(f"Why revenue differs from {before} to {after}", columns, tuple(rows), ("Total", change, ""))
+
+
+def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
+    """Return the effects of each model, the greatest change first, then the models of only one period.
+
+    With `exact`, for a workbook: exact amounts, with the revenue of each model in both periods.
+    """
+    before, after = bridge.periods
+    alone = [(f"{name} (only in {before})", amount, Decimal(0)) for name, amount in bridge.gone.items()]
+    alone += [(f"{name} (only in {after})", Decimal(0), amount) for name, amount in bridge.new.items()]
+    wholes = [bridge.effects[name] for name in EFFECTS]
+    changes_alone = [EXACT.subtract(then, now) for _, now, then in alone]
+    fractions = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
+    sums: Sequence[Value] = wholes
+    shown: Sequence[Sequence[Value]] = fractions
+    if not exact:
+        effects = [*wholes, Fraction(total(changes_alone))]
+        *rounded, rest = _bridge_shown(report, effects, _bridge_change(report, bridge))
+        sums, shown = rounded, list(map(partial(_bridge_shown, report), fractions, rounded))
+        changes_alone = list(apportion(changes_alone, report.figures.places, rest))
+    columns = [Column("Model"), *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods)]
+    columns += [Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods]
+    columns += [Column(name.capitalize(), Kind.CHANGE) for name in EFFECTS]
+    revenues = [f"{period}: revenue" for period in bridge.periods]
+    columns += [Column(name, Kind.MONEY) for name in revenues] if exact else []
+    columns.append(Column("Change", Kind.CHANGE, revenues[0] if exact else ""))
+    rows: list[tuple[Value, ...]] = []
+    for step, *parts in zip(bridge.steps, *shown, strict=True):
+        if exact:
+            change = EXACT.subtract(*reversed(step.revenues))
+            rows.append((step.model, *step.requests, *step.sizes, *parts, *step.revenues, change))
+        else:
+            change = total([part for part in parts if isinstance(part, Decimal)])
+            rows.append((step.model, *step.requests, *map(_size_shown, step.sizes), *parts, change))
+    none = (None,) * (4 + len(EFFECTS))
+    rows += [
+        (name, *none, *((now, then) if exact else ()), amount)
+        for (name, now, then), amount in zip(alone, changes_alone, strict=True)
+    ]
+    requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
+    totals = (*bridge.revenues, bridge.change) if exact else (_bridge_change(report, bridge),)
+    last = ("Total", *requests, None, None, *sums, *totals)
+    return Table(f"From {before} to {after}, by model", tuple(columns), tuple(rows), last)
+
+
+def _bridge_change(report: Report, bridge: Bridge) -> Decimal:
+    """Return the change of revenue as it is shown."""
+    before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
+    return EXACT.subtract(after, before)
+
+
+def _bridge_shown(report: Report, parts: Sequence[Fraction], total: Decimal) -> list[Decimal]:
+    return list(apportion([from_fraction(part, 2 * _PLACES) for part in parts], report.figures.places, total))
+
+
+def _size_shown(size: Fraction | None) -> Decimal | None:
+    return None if size is None else round_half_up(from_fraction(size, _SIZE_PLACES), _SIZE_PLACES)

@@ -6,11 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ratecard.base.money import EXACT, round_half_up
+from ratecard.simulation.answers.bridge import Bridge
 from ratecard.simulation.answers.customers import Customers
-from ratecard.simulation.answers.pace import Pace
-from ratecard.simulation.answers.volume import Expected
+from ratecard.simulation.answers.volume import Expected, Pace
 from ratecard.simulation.billing.repricer import LedgerPricer
-from ratecard.simulation.report.bridge_tables import bridge_sentences
 from ratecard.simulation.report.figures import share_of
 from ratecard.simulation.report.report import Report, expectation, share_of_change, share_of_prices
 
@@ -312,3 +311,16 @@ def _margin(report: Report, candidate: int) -> str:
     return (
         f"{words} {unknown}, which {'brings' if one else 'bring'} {brings} now, {'is' if one else 'are'} in no margin."
     )
+
+
+def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
+    """Yield sentences on the revenue of both periods, and on the prices at which the effects are computed."""
+    money = report.figures.money
+    before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
+    yield f"Revenue was {money(before)} in {bridge.periods[0]} and {money(after)} in {bridge.periods[1]}."
+    prices = (
+        "Both have the same prices, so that none of it is a price."
+        if bridge.fixed
+        else f"Size, volume and mix are at the prices of the end of {bridge.periods[0]}; price is what changed since."
+    )
+    yield f"{prices} A size is tokens, characters or seconds a request, where these are counted."

@@ -24,7 +24,6 @@ from ratecard.base.money import plain, text
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.report import sections
 from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, largest, sides_table
-from ratecard.simulation.report.bridge_tables import bridge_table, effects_table
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import every_sentence
@@ -342,8 +341,8 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
     if report.expected is not None:
         yield "Expected", sections.expected_table(report, report.expected, exact=True)
     if report.bridge is not None:
-        yield "Bridge", effects_table(report, report.bridge, exact=True)
-        yield "Bridge by model", bridge_table(report, report.bridge, exact=True)
+        yield "Bridge", sections.effects_table(report, report.bridge, exact=True)
+        yield "Bridge by model", sections.bridge_table(report, report.bridge, exact=True)
     yield "Unpriced", sections.unpriced_table(report)
     if simulation.disputed:
         yield "Disputed", sections.disputed_table(report)

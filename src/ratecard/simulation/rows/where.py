@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.rows.columns import DAY
-from ratecard.simulation.sql import ColumnType, Dialect
+from ratecard.simulation.sql import ColumnType, DuckDbSql
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<quoted>"(?:[^"]|"")+")|(?P<number>-?[0-9]+(?:\.[0-9]+)?)(?![\w.])"""
@@ -35,7 +35,7 @@ _Value = str | bool | Decimal
 class Columns(NamedTuple):
     """The columns of an engine for conditions: its dialect, the quoted column and type of each name, and the day."""
 
-    dialect: Dialect
+    dialect: DuckDbSql
     named: Callable[[str], tuple[str, ColumnType]]
     day: str
 

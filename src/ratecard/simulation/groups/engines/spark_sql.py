@@ -12,8 +12,8 @@ from ratecard.simulation.sql import (
     EARLIEST_DAY,
     INSTANT,
     LATEST_DAY,
-    NUMBER,
     ColumnType,
+    DuckDbSql,
 )
 
 # A decimal of at most 15 digits is the shortest text of its nearest double, and no other such decimal has that double.
@@ -44,14 +44,18 @@ def column_type(name: str) -> tuple[ColumnType, int]:
     return ("text" if name.startswith(("char(", "varchar(")) else _TYPES.get(name, "other")), 0
 
 
-class SparkSql:
+class SparkSql(DuckDbSql):
     """The dialect of Spark in ANSI mode, independent of the session's time zone; patterns are raw literals.
 
     Decimals of different scales are never combined, because Spark would round them silently.
     """
 
-    def quoted(self, name: str) -> str:
+    @staticmethod
+    def quoted(name: str) -> str:
         return "`{}`".format(name.replace("`", "``"))
+
+    def matched(self, text: str, pattern: str) -> str:
+        return f"{text} RLIKE r'^({pattern})\\z'"
 
     def whole(self, column: str, type_: ColumnType) -> str:
         number = f"try_cast({column} AS BIGINT)"
@@ -59,7 +63,7 @@ class SparkSql:
             return f"CAST({column} AS BIGINT)"
         if type_ == "text":
             digits = f"try_cast(split_part({column}, '.', 1) AS BIGINT)"
-            return f"CASE WHEN {_matches(column, COUNT)} THEN {digits} END"
+            return f"CASE WHEN {self.matched(column, COUNT)} THEN {digits} END"
         if type_ == "double":
             return f"CASE WHEN {number} = {column} THEN {number} END"
         return f"CASE WHEN sign({column} % 1BD) = 0 THEN {number} END"
@@ -69,7 +73,7 @@ class SparkSql:
         if type_ == "integer":
             return f"CAST({column} AS BIGINT)"
         if type_ == "text":
-            plain = _matches(column, "[0-9]{1,9}([.][0-9]{1,18})?")
+            plain = self.matched(column, "[0-9]{1,9}([.][0-9]{1,18})?")
             return f"CASE WHEN {plain} THEN try_cast({column} AS {_WIDE}) END"
         if type_ == "double":
             number = f"try_cast({column} AS {_SHORT})"
@@ -80,13 +84,8 @@ class SparkSql:
     def digits(self, column: str) -> str:
         return f"CAST({column} AS STRING)"
 
-    def number(self, column: str, type_: ColumnType) -> str:
-        if type_ == "double":
-            return f"CASE WHEN NOT isnan({column}) THEN CAST({column} AS DOUBLE) END"
-        number = f"try_cast({column} AS {_WIDE})"
-        return f"CASE WHEN {_matches(column, NUMBER)} THEN {number} END" if type_ == "text" else number
-
-    def literal(self, text: str) -> str:
+    @staticmethod
+    def literal(text: str) -> str:
         return "'{}'".format(text.replace("\\", "\\\\").replace("'", "\\'"))
 
     def looked_up(self, text: str, values: Mapping[str, str]) -> str:
@@ -115,7 +114,7 @@ class SparkSql:
                 f"CASE WHEN typeof({column}) = 'timestamp_ntz' THEN CAST({column} AS DATE) ELSE {_utc_day(column)} END"
             )
         return (
-            f"CASE WHEN NOT {_matches(column, INSTANT)} THEN NULL "
+            f"CASE WHEN NOT {self.matched(column, INSTANT)} THEN NULL "
             f"WHEN {_with_zone(column)} THEN {_utc_day(f'try_cast({column} AS TIMESTAMP)')} "
             f"ELSE CAST(try_cast({column} AS TIMESTAMP_NTZ) AS DATE) END"
         )
@@ -133,7 +132,7 @@ class SparkSql:
             return f"CASE WHEN typeof({column}) = 'timestamp_ntz' THEN {_second(column)} ELSE {_utc_second(column)} END"
         local = _second(f"try_cast({column} AS TIMESTAMP_NTZ)")
         return (
-            f"CASE WHEN NOT {_matches(column, INSTANT)} THEN NULL "
+            f"CASE WHEN NOT {self.matched(column, INSTANT)} THEN NULL "
             f"WHEN {_with_zone(column)} THEN {_utc_second(f'try_cast({column} AS TIMESTAMP)')} ELSE {local} END"
         )
 
@@ -142,10 +141,6 @@ class SparkSql:
 
     def given(self, columns: Mapping[str, str]) -> str:
         return "named_struct(" + ", ".join(f"'{name}', {column}" for name, column in columns.items()) + ")"
-
-
-def _matches(column: str, pattern: str) -> str:
-    return f"{column} RLIKE r'^({pattern})\\z'"
 
 
 def _with_zone(column: str) -> str:
