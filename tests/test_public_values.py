@@ -16,8 +16,8 @@ from ratecard import PriceBook, RateCard
 from ratecard.ledger.walk import Page, Walk
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.target import ChangeLimits, beyond
-from ratecard.simulation.answers.tornado import tornado
 from ratecard.simulation.prices.sides import AsBilled
+from ratecard.simulation.report.tornado_page import tornado
 from ratecard.simulation.result import Simulation
 
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.load.folder import read_folder
-from ratecard.simulation.answers.tornado import tornado
+from ratecard.simulation.report.tornado_page import tornado
 from ratecard.simulation.simulate import simulate
 from reports import CHEAPER, files
 from shipped import CARD

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_NAMES
-from ratecard.simulation.answers.rows import KeySums, Row, Scales
+from ratecard.simulation.answers.rows import KeySums, Row
 
 _PLACES = 12
 
@@ -31,9 +31,8 @@ def sums_of(rows: Sequence[Row]) -> KeySums:
     if rows:
         one = f"({', '.join('?' * (len(values) // len(rows)))})"
         connection.execute(f"INSERT INTO sums VALUES {', '.join([one] * len(rows))}", values)  # noqa: S608
-    scales = Scales((0,) * len(QUANTITY_NAMES), (_PLACES, _PLACES), (1,))
 
     def ask(query: str) -> list[Any]:
         return connection.execute(query).fetchall()
 
-    return KeySums("sums", 1, scales, ask, lambda query: iter(ask(query)))
+    return KeySums("sums", 1, (0,) * len(QUANTITY_NAMES), (_PLACES, _PLACES), (1,), ask, lambda query: iter(ask(query)))

@@ -20,8 +20,7 @@ from ratecard import Quote, RateCard
 from ratecard.base.money import places_of
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.demo_usage import demo_usage
-from ratecard.simulation.prices.costs import Costs
-from ratecard.simulation.prices.sides import costs_of
+from ratecard.simulation.prices.sides import Costs, costs_of
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 from shipped import FEW as SHIPPED

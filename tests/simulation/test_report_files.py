@@ -20,11 +20,10 @@ from openpyxl.cell import Cell
 
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.answers.tornado import Swing
 from ratecard.simulation.report import output
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.report.tornado_page import write_tornado
+from ratecard.simulation.report.tornado_page import Swing, write_tornado
 from ratecard.simulation.result import Simulation
 from reports import CUSTOMERS, simulated, small_disk
 

@@ -26,8 +26,6 @@ from ratecard.simulation.answers.target import (
     read_target,
     smallest_factor,
 )
-from ratecard.simulation.answers.tornado import Swing
-from ratecard.simulation.answers.tornado import tornado as swings_of
 from ratecard.simulation.answers.volume import DEFAULT_PACE, elasticities_of, read_pace, volumes_of
 from ratecard.simulation.disputes import write_disputes
 from ratecard.simulation.groups.engines.engine import writable
@@ -55,7 +53,8 @@ from ratecard.simulation.report.sections import (
 )
 from ratecard.simulation.report.sentences import answers, bridge_sentences, further, own_days, proposals, reached, scope
 from ratecard.simulation.report.table import CHANGES, Kind, Table, Value, written
-from ratecard.simulation.report.tornado_page import tornado_headline, tornado_table, write_tornado
+from ratecard.simulation.report.tornado_page import Swing, tornado_headline, tornado_table, write_tornado
+from ratecard.simulation.report.tornado_page import tornado as swings_of
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulate import simulate
@@ -158,7 +157,7 @@ def show_tornado(report: Report, share: Fraction, swings: Sequence[Swing]) -> No
         click.echo(click.style(_unpriced(report), fg="yellow"))
     click.echo(click.style(paragraph(tornado_headline(report, share, swings)), bold=True))
     click.echo(paragraph(scope(report)))
-    _show(report, tornado_table(report, share, swings, bars=True))
+    _show(report, tornado_table(report, share, swings))
 
 
 def table_lines(report: Report, table: Table) -> list[str]:

@@ -5,8 +5,6 @@ afternoon; pages of rows follow each other in time. A period has slots of sample
 often it is used.
 """
 
-import os
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,7 +31,7 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.body import TYPES
 from ratecard.requests.service_parameters import SEARCHES, split_model
 from ratecard.simulation.rows.columns import LAYOUTS
-from ratecard.simulation.sql import DuckDbSql
+from ratecard.simulation.sql import DuckDbSql, system_reason
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT
@@ -569,7 +567,6 @@ def _schema() -> "pyarrow.Schema":
     return pyarrow.schema(fields | dict.fromkeys(_OF_SAMPLE, pyarrow.int64()))
 
 
-_ERRNO = re.compile(r'"errno":"(\d+)"')
 # Reports of progress per second.
 _A_SECOND = 5
 
@@ -605,9 +602,7 @@ def _write_table(
                 connection.interrupt()
                 raise
     except (OSError, duckdb.IOException) as error:
-        # DuckDB puts the system's message into its own words.
-        number = _ERRNO.search(str(error))
-        reason = os.strerror(int(number[1])) if number else str(error).splitlines()[0]
+        reason = system_reason(error) or str(error).splitlines()[0]
         raise SimulationError(f"{path} cannot be written: {reason}. It is as it was") from None
 
 

@@ -11,7 +11,7 @@ Progress = Callable[[str, _Percent | None], None]
 OPENED, READ, PRICED = 5, 90, 95
 
 
-def silent(words: str, percent: _Percent | None = None) -> None:
+def silent(words: str, percent: _Percent | None) -> None:
     """Report no progress."""
 
 

@@ -14,8 +14,7 @@ from ratecard.review.sides import Side
 from ratecard.simulation.groups.engines.engine import Engine, opened_usage
 from ratecard.simulation.groups.kept.keep import Changes, Written, keep
 from ratecard.simulation.groups.kept.kept_usage import kept_place, place_at
-from ratecard.simulation.groups.kept.manifest import MANIFEST, Asked, Distinguished, Manifest
-from ratecard.simulation.groups.kept.place import PACKS, KeptPlace
+from ratecard.simulation.groups.kept.place import MANIFEST, PACKS, Asked, Distinguished, KeptPlace, Manifest
 from ratecard.simulation.prices.sides import Specification, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.rows.columns import DAY

@@ -13,6 +13,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
+from ratecard.simulation.amounts import TooManyDigitsError
 from ratecard.simulation.answers.attribution import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
@@ -21,12 +22,10 @@ from ratecard.simulation.groups.kept.kept_usage import kept_place, open_kept
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import NO_ACCOUNT, PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.groups.predicates import Predicates
-from ratecard.simulation.prices.costs import Costs
-from ratecard.simulation.prices.outcomes import Outcomes
-from ratecard.simulation.prices.price_table import TooManyDigitsError
+from ratecard.simulation.prices.outcome import Outcomes
 from ratecard.simulation.prices.pricer import NO_REMAPPING, Pricer, Remapping
 from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
-from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
+from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Costs, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES, ROW_COLUMNS
@@ -36,7 +35,6 @@ from ratecard.simulation.rows.files import FILE
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.workspace import Workspace, enough_memory
 
-_ALL = Chosen()
 # The columns that a simulation knows.
 _NAMES = ("type", "model", "timestamp", "customer", "account", *USAGE_COLUMNS)
 
@@ -185,7 +183,7 @@ def plan_of(
     compared: Sequence[Side],
     by: Sequence[str],
     usage: Usage,
-    chosen: Chosen = _ALL,
+    chosen: Chosen,
     costs: Costs | None = None,
     remapping: Remapping = NO_REMAPPING,
     *,

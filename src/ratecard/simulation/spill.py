@@ -29,7 +29,7 @@ class SpillFolder:
         # The file gets its name once it is locked: until then, other processes leave the folder alone.
         new = self.path / f"{_LOCK}.new"
         self._lock: IO[bytes] = new.open("wb")
-        _locked(self._lock)
+        locked(self._lock)
         new.rename(self.path / _LOCK)
         _remove_dead(self.path.parent)
 
@@ -43,14 +43,14 @@ def _remove_dead(among: Path) -> None:
     """Remove the folders of processes that were killed, or that ended with the machine."""
     for lock in among.glob(f"{_PREFIX}*/{_LOCK}"):
         with suppress(OSError), lock.open("r+b") as opened:
-            if _locked(opened) and os.fstat(opened.fileno()).st_uid == os.getuid():
+            if locked(opened) and os.fstat(opened.fileno()).st_uid == os.getuid():
                 shutil.rmtree(lock.parent, ignore_errors=True)
 
 
-def _locked(file: IO[bytes]) -> bool:
-    """Lock a file. Return False where another process holds the lock, or the system has none."""
+def locked(file: IO[bytes]) -> bool | None:
+    """Lock a file. Return False where another process holds the lock, None where the system has no locks."""
     if fcntl is None:
-        return False
+        return None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -4,6 +4,7 @@ The engine that holds the usage also groups it. DuckDB writes the groups as text
 digits.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from datetime import date
@@ -44,6 +45,14 @@ _TYPES: dict[str, ColumnType] = {
     "DATE": "date",
 }
 _DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
+# The number of an error of the disk in the message of DuckDB, which is JSON.
+_ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
+
+
+def system_reason(error: Exception) -> str:
+    """Return the system's words for an error of the disk, which DuckDB puts into its own; empty for other errors."""
+    number = _ERRNO.search(str(error))
+    return os.strerror(int(number[1])) if number else ""
 
 
 def column_type(name: str) -> tuple[ColumnType, int]:

@@ -12,7 +12,7 @@ from ratecard.card import RateCard
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.attribution import check_effect
 from ratecard.simulation.groups.grouped_usage import RollUp
-from ratecard.simulation.prices.costs import Costs
+from ratecard.simulation.prices.sides import Costs
 from ratecard.simulation.report.figures import ENGLISH
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.result import Simulation

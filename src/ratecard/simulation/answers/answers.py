@@ -15,6 +15,7 @@ from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, from_fraction
 from ratecard.review.sides import Side
+from ratecard.simulation.amounts import SidePrices, TooManyDigitsError
 from ratecard.simulation.answers.attribution import Attribution, attribute, first_day, without_effect
 from ratecard.simulation.answers.bridge import Bridge, bridge_of, last_instant, period_key
 from ratecard.simulation.answers.comparison import MODEL, Comparison
@@ -38,13 +39,10 @@ from ratecard.simulation.answers.volume import (
 from ratecard.simulation.groups.grouped_usage import Reading, RollUp
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import Counted
-from ratecard.simulation.prices.costs import Costs
-from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused, Vector
-from ratecard.simulation.prices.outcomes import Outcomes
-from ratecard.simulation.prices.price_table import SidePrices, TooManyDigitsError
+from ratecard.simulation.prices.outcome import Outcome, Outcomes, PricedShape, Refused, Vector
 from ratecard.simulation.prices.pricer import NO_REMAPPING, Pricer
 from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
-from ratecard.simulation.prices.sides import OWN_DATE, Specification, against
+from ratecard.simulation.prices.sides import OWN_DATE, Costs, Specification, against
 from ratecard.simulation.rows.columns import DAY
 
 _EXAMPLES, _RESPONSE_PLACES = 3, 2
@@ -186,7 +184,7 @@ class Answers:
         numbers = numpy.flatnonzero(~self.comparison.coverage.in_figures)
         for number, counted in zip(numbers.tolist(), self.comparison.roll_up.shapes.among(numbers), strict=True):
             sides = zip(labels, self.comparison.sides, strict=True)
-            refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
+            refused = [(label, why) for label, side in sides if (why := side.outcomes[number].refusal)]
             # A wrong row says more than a model that is not offered.
             label, why = next((pair for pair in refused if not pair[1].not_offered), refused[0])
             reason = _NUMBER.sub("...", why.reason) if counted.shape.irregular else why.reason
@@ -223,7 +221,7 @@ class Answers:
         sums: dict[tuple[str, str, str], tuple[int, Decimal]] = {}
         sides = self.comparison.sides
         for number, counted in zip(numbers, self.comparison.roll_up.shapes.among(numbers), strict=True):
-            price, why = sides[offers].outcomes[number].price, sides[lacks].refusal(number)
+            price, why = sides[offers].outcomes[number].price, sides[lacks].outcomes[number].refusal
             if price and why:
                 key = (counted.shape.type or "", counted.shape.model or "", why.reason)
                 requests, amount = sums.get(key, (0, Decimal(0)))

@@ -129,7 +129,7 @@ def _of_requests(
     if old is None or new is None:
         if old is new:
             return None
-        refusal = comparison.sides[candidate if new is None else 0].refusal(number)
+        refusal = comparison.sides[candidate if new is None else 0].outcomes[number].refusal
         return Part(model, LOST_PART if new is None else NEW_PART, refusal.reason if refusal else "")
     if new.shape is not None:
         return Part(model, MOVED, f"priced as {new.shape.model}")

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.instants import utc
-from ratecard.base.money import EXACT, total
+from ratecard.base.money import total
 from ratecard.simulation.amounts import QUANTITY_NAMES, TOKEN_QUANTITIES
 from ratecard.simulation.answers.comparison import MODEL, Comparison
 from ratecard.simulation.answers.rows import Row
@@ -61,11 +61,6 @@ class Bridge:
     gone: Mapping[str, Decimal] = field(hash=False)
     new: Mapping[str, Decimal] = field(hash=False)
     fixed: bool = False
-
-    @property
-    def change(self) -> Decimal:
-        """Return the change of revenue."""
-        return EXACT.subtract(*reversed(self.revenues))
 
     @property
     def effects(self) -> dict[str, Fraction]:

@@ -13,13 +13,20 @@ from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, total
 from ratecard.base.suggestions import did_you_mean
-from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_COLUMNS, QUANTITY_NAMES, GroupAmounts
-from ratecard.simulation.answers.rows import KeySums, ModelSums, Row, Scales, Since, of_integer
+from ratecard.simulation.amounts import (
+    LOST_AND_NEW,
+    NEW,
+    QUANTITY_COLUMNS,
+    QUANTITY_NAMES,
+    Coverage,
+    GroupAmounts,
+    SidePrices,
+)
+from ratecard.simulation.answers.rows import KeySums, ModelSums, Row, Since, of_integer
 from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.groups.plan import MONTH, WEEK
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.outcome import PricedShape, Vector
-from ratecard.simulation.prices.price_table import NEW, Coverage, SidePrices
 from ratecard.simulation.rows.columns import DAY
 from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import enough_memory
@@ -51,7 +58,7 @@ class Comparison:
         self.scale = max(side.scale for side in sides)
         for side in sides:
             side.prove_at(self.scale)
-        self.coverage = Coverage(roll_up.workspace, self.sides)
+        self.coverage = Coverage(roll_up.workspace, [side.outcomes for side in sides])
         self._amounts = GroupAmounts(roll_up, self.sides, self.coverage)
         self._forgotten = False
         # Charts and tables ask for the same breakdowns, so that each is added up once.
@@ -92,8 +99,8 @@ class Comparison:
         lost_and_new = tuple(side for side in range(1, self.amounts) if self.coverage.lost_and_new[side])
         if keys not in self._sums:
             self._sums[keys] = self._summed(keys, lost_and_new)
-        scales = Scales(self.places, tuple(side.scale for side in self.sides), lost_and_new)
-        return KeySums(self._sums[keys], len(keys), scales, self._asked, self._streamed)
+        scales = tuple(side.scale for side in self.sides)
+        return KeySums(self._sums[keys], len(keys), self.places, scales, lost_and_new, self._asked, self._streamed)
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:
@@ -150,7 +157,7 @@ class Comparison:
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """Add up other prices of the same shapes, by keys."""
-        source = GroupAmounts(self.roll_up, (prices,), Coverage(self.roll_up.workspace, (prices,)))
+        source = GroupAmounts(self.roll_up, (prices,), Coverage(self.roll_up.workspace, (prices.outcomes,)))
         chosen = ", ".join((*map(self.name, keys), "coalesce(sum(amount0), 0)"))
         amounts = f"{source.query(self.roll_up.groups_by(keys), 0)}{self._grouped_by(keys)}"
         sums = self._asked(f"SELECT {chosen} FROM {amounts}")
@@ -329,6 +336,6 @@ class Comparison:
     def charge(self, counted: Counted, amounts: Vector) -> Decimal:
         """Return the exact charge for all rows of a shape at these amounts, whatever decimals they have."""
         fixed, *rates = amounts
-        products = zip(counted.sums, rates, self.roll_up.places_of(counted.shape), strict=False)
+        products = zip(counted.sums, rates, self.roll_up.places.get(counted.shape.type or "", ()), strict=False)
         rated = [EXACT.scaleb(EXACT.multiply(Decimal(count), rate), -places) for count, rate, places in products]
         return total([EXACT.multiply(Decimal(counted.requests), fixed), *rated])

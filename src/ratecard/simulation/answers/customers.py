@@ -90,8 +90,8 @@ class Customers:
         names = [row.key[0] for row in rows]
         ranks, every = self.sums.ranked(amount, self.candidate, places, names, where, order)
         missing = int(EXACT.scaleb(whole, places)) - every
-        units = (ranks[name].units + (ranks[name].place <= missing) for name in names)
-        return [EXACT.scaleb(Decimal(count), -places) for count in units]
+        ranked = (ranks[name] for name in names)
+        return [EXACT.scaleb(Decimal(units + (rank <= missing)), -places) for units, rank in ranked]
 
     def above(self, rise: Fraction) -> int:
         """Count the customers whose charges rise by more than a share (`Fraction(1, 10)`: by more than 10 %)."""

@@ -8,9 +8,9 @@ from functools import reduce
 from ratecard.base.money import EXACT
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.comparison import Comparison
-from ratecard.simulation.prices.costs import Costs, SoldShape
 from ratecard.simulation.prices.outcome import NOTHING, Vector
 from ratecard.simulation.prices.pricer import Pricer
+from ratecard.simulation.prices.sides import Costs, SoldShape
 
 
 def known_costs(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT
@@ -179,32 +179,20 @@ BY_NAME, OF_ALIKE = "name0 NULLS LAST", "coalesce(name0, ''), name0 NULLS LAST"
 _FINE, _LONG = 10**9, 10**27
 
 
-class Scales(NamedTuple):
-    """The decimals of each quantity and of the amounts of each side; the candidates with columns of `LOST_AND_NEW`."""
-
-    quantities: tuple[int, ...]
-    amounts: tuple[int, ...]
-    lost_and_new: tuple[int, ...]
-
-
-class Ranked(NamedTuple):
-    """An amount in units of the last decimal shown, rounded down, and its rank by the remainder."""
-
-    units: int
-    place: int
-
-
 @dataclass(frozen=True, slots=True)
 class KeySums:
     """A table of the engine with a row for each combination of values of keys, and the sums of `GroupAmounts`.
 
-    `name0` is the column of the first of its `keys`; without keys there is one row. `ask` runs a query of the engine,
-    and `stream` gives its rows one at a time.
+    `name0` is the column of the first of its `keys`; without keys there is one row. `quantities` and `amounts` are the
+    decimals of each quantity and of the amounts of each side; `lost_and_new` the candidates with columns of
+    `LOST_AND_NEW`. `ask` runs a query of the engine, and `stream` gives its rows one at a time.
     """
 
     table: str
     keys: int
-    scales: Scales
+    quantities: tuple[int, ...]
+    amounts: tuple[int, ...]
+    lost_and_new: tuple[int, ...]
     ask: Callable[[str], list[tuple[Any, ...]]]
     stream: Callable[[str], Iterator[tuple[Any, ...]]]
 
@@ -241,7 +229,7 @@ class KeySums:
         `move` / `paid`, where `paid` is above zero.
         """
         now, then = self._factor(0), self._factor(candidate)
-        parts = [f"{name}{candidate}" if candidate in self.scales.lost_and_new else "0" for name in LOST_AND_NEW]
+        parts = [f"{name}{candidate}" if candidate in self.lost_and_new else "0" for name in LOST_AND_NEW]
         lost_requests, lost, new_requests, new, neither = parts
         columns = {
             "lost_requests": lost_requests,
@@ -289,15 +277,15 @@ class KeySums:
         return f"{amount} // {divisor} DESC, {fine} DESC"
 
     def ranked(
-        self, amount: str, candidate: int, places: int, names: Collection[str | None], where: str, order: str = BY_NAME
-    ) -> tuple[dict[str | None, Ranked], int]:
+        self, amount: str, candidate: int, places: int, names: Collection[str | None], where: str, order: str
+    ) -> tuple[dict[str | None, tuple[int, int]], int]:
         """Return an amount by name, in units of the last of `places`, and its sum over all rows; all are rounded down.
 
-        The rank (`place`) is among all rows that meet `where`: the greatest remainder first, then in `order`.
+        Each has its rank among all rows that meet `where`: the greatest remainder first, then in `order`.
         """
         if not names:
             return {}, 0
-        scale = max(self.scales.amounts)
+        scale = max(self.amounts)
         unit, finer = 10 ** max(scale - places, 0), 10 ** max(places - scale, 0)
         rest = f"(({amount} % {unit}) + {unit}) % {unit}"
         ranks = f"row_number() OVER (ORDER BY rest DESC, {order}) AS place, sum(shown - rest) OVER () AS every"
@@ -307,30 +295,30 @@ class KeySums:
         query = f"SELECT name0, shown - rest, place, every FROM (SELECT *, {ranks} FROM ({every}) AS given) AS ranked"
         answer = self.ask(f"{query} WHERE {chosen}")
         of_all = answer[0][-1] // unit * finer
-        return {name: Ranked(units // unit * finer, place) for name, units, place, _ in answer}, of_all
+        return {name: (units // unit * finer, place) for name, units, place, _ in answer}, of_all
 
     def _names(self) -> list[str]:
         return [f"name{number}" for number in range(self.keys)]
 
     def _amounts(self) -> list[str]:
-        lost_and_new = [f"{name}{side}" for side in self.scales.lost_and_new for name in LOST_AND_NEW]
-        return [*(f"amount{side}" for side in range(len(self.scales.amounts))), *lost_and_new]
+        lost_and_new = [f"{name}{side}" for side in self.lost_and_new for name in LOST_AND_NEW]
+        return [*(f"amount{side}" for side in range(len(self.amounts))), *lost_and_new]
 
     def _factor(self, side: int) -> int:
-        return int(10 ** (max(self.scales.amounts) - self.scales.amounts[side]))
+        return int(10 ** (max(self.amounts) - self.amounts[side]))
 
     def _row(self, values: Sequence[Any]) -> Row:
         """Return a row, its amounts with the decimals of their sides."""
         key, requests, rest = tuple(values[: self.keys]), values[self.keys], iter(values[self.keys + 1 :])
-        quantities = tuple(of_integer(next(rest), places) for places in self.scales.quantities)
-        now, *scales = self.scales.amounts
-        current, *added = (of_integer(next(rest), places) for places in self.scales.amounts)
+        quantities = tuple(of_integer(next(rest), places) for places in self.quantities)
+        now, *scales = self.amounts
+        current, *added = (of_integer(next(rest), places) for places in self.amounts)
         amounts = (current, *(EXACT.add(current, addition) if addition else current for addition in added))
-        if not self.scales.lost_and_new:
+        if not self.lost_and_new:
             return Row(key, requests, quantities, amounts)
         beside = []
         for side, then in enumerate(scales, 1):
-            if side in self.scales.lost_and_new:
+            if side in self.lost_and_new:
                 lost_requests, lost, new_requests, new, neither = (next(rest) for _ in LOST_AND_NEW)
                 of_side = of_integer(lost, now), new_requests, of_integer(new, then)
                 beside.append(LostAndNew(lost_requests, *of_side, neither))

@@ -1,10 +1,9 @@
 """Usage grouped by shape, kept so that a further candidate costs little, and the record of what was read."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
-from typing import Any
 
 import duckdb
 
@@ -15,7 +14,7 @@ from ratecard.simulation.groups.numbering import PlacedGroups, number, place
 from ratecard.simulation.groups.plan import PREDICATES, SUMMED, Plan, Usage
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.groups.queries import Grouping
-from ratecard.simulation.groups.shapes import Counted, Shapes, ShapeTemplate, UsageShape
+from ratecard.simulation.groups.shapes import Counted, Shapes
 from ratecard.simulation.rows.billing_export import nearly_named
 from ratecard.simulation.rows.columns import DAY, LAYOUTS, OTHER_NAMES, USAGE_COLUMNS
 from ratecard.simulation.rows.files import Source
@@ -78,10 +77,6 @@ class Reading:
             meant=near_columns(unused, (name for names in missing.values() for name in names)),
             timed=usage.has("timestamp"),
         )
-
-    def record(self) -> dict[str, Any]:
-        """Return the record as values of JSON."""
-        return asdict(self)
 
     def warnings(self) -> list[str]:
         """Return warnings: columns that look like missing ones, invalid timestamps, rows left out or at list prices."""
@@ -206,10 +201,6 @@ class RollUp:
         types |= dict.fromkeys(self.plan.key_columns, "VARCHAR") | {"requests": "BIGINT"}
         types |= dict.fromkeys(self._sums, "HUGEINT")
         return f"SELECT {', '.join(f'CAST(NULL AS {type_}) AS {name}' for name, type_ in types.items())} WHERE FALSE"
-
-    def places_of(self, shape: UsageShape | ShapeTemplate) -> tuple[int, ...]:
-        """Return how many decimals each sum of a shape has."""
-        return self.places.get(shape.type or "", ())
 
     @cached_property
     def rows(self) -> int:

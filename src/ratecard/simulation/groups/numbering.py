@@ -11,9 +11,9 @@ import duckdb
 from ratecard.base.instants import utc
 from ratecard.simulation.groups.plan import EARLIEST, Plan
 from ratecard.simulation.groups.predicates import Parties, parties_of
-from ratecard.simulation.groups.queries import Grouping, period
+from ratecard.simulation.groups.queries import SLOT, Grouping, boundary_days
 from ratecard.simulation.groups.shapes import Shapes, ShapeTemplate
-from ratecard.simulation.rows.columns import ACCOUNT_COLUMN
+from ratecard.simulation.rows.columns import ACCOUNT_COLUMN, DAY
 from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import Workspace
 from ratecard.tables.windows import open_at
@@ -43,13 +43,15 @@ def place(
 ) -> PlacedGroups:
     """Return the groups of a table that an engine has read, with the places of their shapes, and drop that table."""
     run, template = connection.execute, ", ".join(grouping.template)
+    # Rows of RPC name no model.
+    model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {DuckDbSql.literal(plan.rpc_model)}) ELSE model END"
     # The order is the same for every engine, because a message about several shapes names the first one.
     run(f"""
         CREATE TEMP TABLE templates AS
         SELECT *, CAST(row_number() OVER (ORDER BY {_TEMPLATE}) - 1 AS INTEGER) AS template, hash({template}) AS hashed
         FROM (
             SELECT *, {grouping.attributes} AS attributes
-            FROM (SELECT DISTINCT {template} FROM (SELECT * REPLACE ({grouping.model} AS model) FROM {read})))""")
+            FROM (SELECT DISTINCT {template} FROM (SELECT * REPLACE ({model} AS model) FROM {read})))""")
     rows = run(f"SELECT hashed, {_TEMPLATE} FROM templates ORDER BY template").fetchall()
     shared = dict[Any, Any]().setdefault
     templates = [
@@ -67,14 +69,10 @@ def place(
         lengths = [text for (text,) in run(f"SELECT {DuckDbSql().text('length')} FROM lengths ORDER BY nth").fetchall()]
         nth, its_length = "nth", f"{grouping.length} AS its_length, "
         joined += " JOIN lengths ON its_length IS NOT DISTINCT FROM length"
-    named = {"type": "type", grouping.model: "model", DuckDbSql().text(grouping.day): "day"}
-    keys = {name: named.get(key, name) for key, name in zip(grouping.keys, plan.key_columns, strict=True)}
-    sums = {f"q{number}": grouping.sums[number] for number in grouping.summed}
-    columns = {"day": grouping.day or "CAST(NULL AS DATE)"} | ({"slot": "slot"} if grouping.slot else {})
-    columns |= {ACCOUNT_COLUMN: DuckDbSql().text(ACCOUNT_COLUMN)} if plan.account_column == ACCOUNT_COLUMN else {}
-    columns |= {
-        name: key for key, name in zip(grouping.keys, plan.key_columns, strict=True) if keys[name] == name
-    } | sums
+    keys = {f"key{at}": key if key in ("type", "model", DAY) else f"key{at}" for at, key in enumerate(plan.keys)}
+    texts = [*plan.others, *([ACCOUNT_COLUMN] if plan.account_column == ACCOUNT_COLUMN else [])]
+    columns = {DAY: _day_of_group(plan)} | ({SLOT: SLOT} if plan.cuts else {})
+    columns |= {name: DuckDbSql().text(name) for name in texts} | dict(grouping.sums)
     table = workspace.new_table("placed")
     run(f"""
         CREATE TABLE {table} AS
@@ -83,10 +81,19 @@ def place(
         FROM (
             SELECT {template}, hash({template}) AS its_hash, {its_length}requests,
                 {", ".join(f"{expression} AS {name}" for name, expression in columns.items())}
-            FROM (SELECT * REPLACE ({grouping.model} AS model) FROM {read})) AS read
+            FROM (SELECT * REPLACE ({model} AS model) FROM {read})) AS read
         {joined}""")
     run(f"DROP TABLE {read}")
-    return PlacedGroups(table, templates, lengths, tuple(sums), keys)
+    return PlacedGroups(table, templates, lengths, tuple(grouping.sums), keys)
+
+
+def _day_of_group(plan: Plan) -> str:
+    """Return the day of a group as the engine has read it, or the first day of its period."""
+    if plan.by_day or not plan.dated:
+        return DAY if plan.by_day else "CAST(NULL AS DATE)"
+    starts = enumerate((EARLIEST, *boundary_days(plan.predicates.boundaries)))
+    whens = "".join(f" WHEN {number} THEN DATE '{start}'" for number, start in starts)
+    return f"CASE {DAY}{whens} END"
 
 
 def number(
@@ -94,7 +101,7 @@ def number(
 ) -> tuple[PlacedGroups, Shapes]:
     """Number the shapes of groups from `first` on. Return the same groups with these numbers, and the shapes."""
     run, sums = connection.execute, ("requests", *placed.sums)
-    slot, party = (["slot"] if plan.dated and plan.predicates.cuts else []), (["party"] if plan.account else [])
+    slot, party = ([SLOT] if plan.cuts else []), (["party"] if plan.account else [])
     parts, of_shape = ", ".join(("place", "day", *slot, *party)), ", ".join(("place", "moment", *party))
     parties = parties_of(plan.predicates.contracts)
     groups = f"{placed.table} AS placed"
@@ -163,7 +170,7 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties, 
     if plan.account:
         _make_terms(connection, parties)
         terms = "LEFT JOIN terms ON of_party = party AND day >= begins AND day < ends"
-    if plan.predicates.cuts:
+    if plan.cuts:
         _make_moments(connection, plan, models)
         moment = "moment"
         if plan.account:  # the first instant with the same hours of the rates and the same terms of the party
@@ -177,7 +184,9 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties, 
     of_model = plan.predicates.of_model.items()
     rows = [(name, *pair) for name, changes in of_model if name in models for pair in _periods(changes)]
     _make_table(connection, "periods", {"named": "VARCHAR", "first": "DATE", "next": "DATE"}, rows)
-    moment = f"coalesce(first, {period('day', plan.predicates.boundaries)})"
+    edges = reversed(boundary_days(plan.predicates.boundaries))
+    begun = (f" WHEN day >= DATE '{edge}' THEN DATE '{edge}'" for edge in edges)
+    moment = f"coalesce(first, CASE{''.join(begun)} WHEN day IS NOT NULL THEN DATE '{EARLIEST}' END)"
     return f"""
         SELECT parts.*, {f"greatest({moment}, begins)" if terms else moment} AS moment FROM parts
         {terms}

@@ -78,6 +78,16 @@ class Plan(NamedTuple):
         return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
 
     @property
+    def cuts(self) -> tuple[int, ...]:
+        """Return the seconds of a UTC day at which a price may change; empty if groups need no part of the day."""
+        return self.predicates.cuts if self.dated else ()
+
+    @property
+    def by_day(self) -> bool:
+        """Return True if groups have their day; else they have the first day of a period, or none."""
+        return DAY in self.keys or bool(self.cuts)
+
+    @property
     def others(self) -> dict[str, str]:
         """Return the keys other than type, model and day, by the name of their column in the groups."""
         return {f"key{number}": key for number, key in enumerate(self.keys) if key not in ("type", "model", DAY)}

@@ -162,7 +162,10 @@ class Predicates(NamedTuple):
         for card in cards[known is not None :]:
             changed_models = card.tables.models if known is None else _new_models(card.tables, cards[0].tables)
             models: Iterable[str] = changed_models if dated and by_model else ()
-            bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in models}
+            bases = {
+                name: price_basis(card.tables, None if card.tables.models[name].type == "rpc" else name)
+                for name in models
+            }
             windows = {name: basis.windows for name, basis in bases.items() if basis.windows}
             windows |= {"": card.windows} if dated and card.windows else {}
             changes = {name: basis.changes for name, basis in bases.items()}
@@ -320,8 +323,3 @@ def _linear(version: Version, tables: Tables, meter: str) -> bool:
     ]
     declared = all(tables.units[search.charges[0].unit].counts in tables.meters.by_name for search in searches)
     return linear and declared and all(is_linear(search, tables) for search in searches)
-
-
-def _rpc_or(card: RateCard, name: str) -> str | None:
-    """Return the name of a model; None for RPC credits, whose usage does not name its model."""
-    return None if card.tables.models[name].type == "rpc" else name

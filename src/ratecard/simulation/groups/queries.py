@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.simulation.groups.plan import (
-    EARLIEST,
     OTHER_TYPES,
     PREDICATES,
     RAW_QUANTITIES,
@@ -51,37 +50,35 @@ _WRITER = DuckDbSql()
 
 
 class Grouping(NamedTuple):
-    """The query that groups the rows of some types, and the expressions by which its groups are read."""
+    """The query that groups the rows of some types, and how its groups are read.
 
-    # The kind of type that this query reads: one of `parts_of`.
+    `name` is one of `parts_of`. `shape` has the columns of a shape, by the attributes that they hold. `sums` has an
+    integer expression for each sum of the plan that some type has (`q0`, ...); `totals` are the columns that are sums.
+    """
+
     name: str
     query: str
-    model: str
-    # The columns of the query that make a shape; the expression that writes them, except the length, as one JSON
-    # record; and the column of the length, empty if no shape has one.
-    shape: tuple[str, ...]
-    attributes: str
-    length: str
-    # The column of the day, or of the first day of its period; empty if groups have no day.
-    day: str
-    # The column that counts the cuts of the day up to the instant; empty if no price changes within a day.
-    slot: str
-    keys: tuple[str, ...]
-    # One integer expression for each sum of the plan.
-    sums: tuple[str, ...]
-    # The names of the attributes that the columns of the shape hold, and the columns of the query that are sums.
-    attribute_names: tuple[str, ...] = ()
-    totals: tuple[str, ...] = ()
+    shape: Mapping[str, str]
+    sums: Mapping[str, str]
+    totals: tuple[str, ...]
+
+    @property
+    def length(self) -> str:
+        """Return the column of the length of a shape; empty if no shape has one."""
+        return self.shape.get(LENGTH, "")
 
     @property
     def template(self) -> tuple[str, ...]:
         """Return the columns that are the same in all shapes of a template."""
-        return ("type", "model", *(name for name in self.shape if name != self.length))
+        return ("type", "model", *(column for column in self.shape.values() if column != self.length))
 
     @property
-    def summed(self) -> tuple[int, ...]:
-        """Return the numbers of the sums that some type has."""
-        return tuple(number for number, total in enumerate(self.sums) if total != "0")
+    def attributes(self) -> str:
+        """Return the expression that writes the columns of a shape, except the length, as one JSON record."""
+        columns = {name: column for name, column in self.shape.items() if name != LENGTH}
+        if PREDICATES in columns:  # raw quantities need no predicates
+            columns[PREDICATES] = f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {columns[PREDICATES]} END"
+        return _WRITER.record({name: _WRITER.text(column) for name, column in columns.items()}) if columns else "'{}'"
 
 
 class Summed(NamedTuple):
@@ -110,14 +107,15 @@ class RollUpSql:
 
     # The expression for the number of requests in a group.
     _requests = "count(*)"
+    # The column with the instant of a row, where only its period matters.
+    _instant_column = _INSTANT
 
     def __init__(self, usage: Usage, plan: Plan, dialect: DuckDbSql) -> None:
         self.usage, self.plan, self.dialect = usage, plan, dialect
         self._from = usage.table
-        self._cuts = plan.predicates.cuts if plan.dated else ()
         self._give_types()
         self._choose()
-        if plan.dated and DAY not in plan.keys and not self._cuts:  # parsed once, because text is slow to parse
+        if plan.dated and not plan.by_day:  # parsed once, because text is slow to parse
             self._from = f"(SELECT *, {self._instant()[0]} AS {_INSTANT} FROM {self._from}) AS dated"
 
     def groupings(self) -> Iterator[Grouping]:
@@ -200,14 +198,15 @@ class RollUpSql:
         keys, shape = self._key_columns(), self._shape_columns(layouts, quantities)
         columns = {_alias(number, part): expression for number, (part, expression) in enumerate(shape.items())}
         sums = {column: self._total_of(column, number) for column, number in self._summed_numbers(quantities).items()}
+        selected = {**keys, **columns, **sums, "requests": self._requests}
         # Columns are grouped by place, because a column of the usage may have the name of a column that is made here.
         places = ", ".join(str(number + 1) for number in range(len(keys) + len(columns)))
         query = f"""
-            SELECT {_listed({**keys, **columns, **sums, "requests": self._requests})}
+            SELECT {", ".join(f"{expression} AS {alias}" for alias, expression in selected.items())}
             FROM {self._rows_of(name)}
             WHERE {where}
             GROUP BY {places}"""
-        return self._written(name, query, layouts, tuple(shape), tuple(sums))
+        return Grouping(name, query, dict(zip(shape, columns, strict=True)), self._sums(layouts), tuple(sums))
 
     def _key_columns(self) -> dict[str, str]:
         """Return the columns of a group that are not of its shape: type, model, keys, day, and cuts of the day."""
@@ -216,15 +215,15 @@ class RollUpSql:
         columns |= {alias: self._key(key) for alias, key in self.plan.others.items()}
         if self.plan.account_column == ACCOUNT_COLUMN:
             columns[ACCOUNT_COLUMN] = self._key(self.plan.account)
-        if DAY in self.plan.keys or self._cuts:
+        if self.plan.by_day:
             columns[DAY] = self._day()
         elif self.plan.dated:
-            _, instant_type = self._instant()
-            edges = [self.dialect.beginning(day, instant_type) for day in _days(self.plan.predicates.boundaries)]
-            columns[DAY] = _period(self._column_of_instant(), edges)
-        if self._cuts:
+            (_, instant_type), days = self._instant(), boundary_days(self.plan.predicates.boundaries)
+            edges = [self.dialect.beginning(day, instant_type) for day in days]
+            columns[DAY] = _period(self._instant_column, edges)
+        if self.plan.cuts:
             second = self._second()
-            columns[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
+            columns[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self.plan.cuts)
         return columns
 
     def _shape_columns(self, layouts: Mapping[str, Layout], quantities: RowQuantities) -> dict[str, str]:
@@ -293,53 +292,17 @@ class RollUpSql:
         whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in cases.items())
         return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if cases else otherwise
 
-    def _written(
-        self, name: str, query: str, layouts: Mapping[str, Layout], attributes: Sequence[str], totals: Sequence[str]
-    ) -> Grouping:
-        """Make the grouping of a query: its groups are read as text and integers, in the same way for every type."""
-        rpc = _WRITER.literal(self.plan.rpc_model)
-        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {rpc}) ELSE model END"
-        expressions = {"type": "type", "model": model, DAY: _WRITER.text(DAY)}
-        columns = {attribute: _alias(number, attribute) for number, attribute in enumerate(attributes)}
-        predicates = {}
-        if PREDICATES in columns:  # raw quantities need no predicates
-            predicates = {PREDICATES: f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {columns[PREDICATES]} END"}
-        record = {attribute: _WRITER.text(expression) for attribute, expression in (columns | predicates).items()}
-        record.pop(LENGTH, None)
-        return Grouping(
-            name,
-            query,
-            model,
-            tuple(columns.values()),
-            _WRITER.record(record) if record else "'{}'",
-            columns.get(LENGTH, ""),
-            self._day_of_group(),
-            SLOT if self._cuts else "",
-            tuple(expressions.get(key) or _WRITER.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
-            self._sums(layouts),
-            tuple(attributes),
-            tuple(totals),
-        )
-
-    def _day_of_group(self) -> str:
-        """Return the day of a group, or the first one of its period."""
-        if DAY in self.plan.keys or self._cuts:
-            return DAY
-        starts = enumerate((EARLIEST, *_days(self.plan.predicates.boundaries)))
-        whens = "".join(f" WHEN {number} THEN DATE '{start}'" for number, start in starts)
-        return f"CASE {DAY}{whens} END" if self.plan.dated else ""
-
-    def _sums(self, layouts: Mapping[str, Layout]) -> tuple[str, ...]:
-        """Return the expression of each sum, by type of row, as an integer."""
-        sums = []
-        for number in range(self.plan.sums):
+    def _sums(self, layouts: Mapping[str, Layout]) -> dict[str, str]:
+        """Return the expression of each sum that some type has, by type of row, as an integer."""
+        sums = {}
+        for number in range(max((layout.sums for layout in layouts.values()), default=0)):
             totals = {
                 type_: _WRITER.scaled(self._total(layout, number), places_of_type(self.usage, layout)[number])
                 for type_, layout in layouts.items()
                 if number < layout.sums
             }
-            sums.append(self._of_type(layouts, totals, "0", "type"))
-        return tuple(sums)
+            sums[f"q{number}"] = self._of_type(layouts, totals, "0", "type")
+        return sums
 
     def _total(self, layout: Layout, number: int) -> str:
         """Return a sum of a type, by its number; tokens that several buckets count are counted once."""
@@ -519,24 +482,15 @@ class RollUpSql:
         )
 
     def _day(self) -> str:
-        if not self.usage.has("timestamp"):
-            return "CAST(NULL AS DATE)"
-        return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
+        return self.dialect.day(*self._named("timestamp"))
 
     def _instant(self) -> tuple[str, ColumnType]:
         """Return the expression that is compared to find the period of a row, and the type of its column."""
-        if not self.usage.has("timestamp"):
-            return "CAST(NULL AS DATE)", "date"
-        type_ = self.usage.types[self.usage.columns["timestamp"]]
-        return self.dialect.instant(self._column("timestamp"), type_), type_
-
-    def _column_of_instant(self) -> str:
-        return _INSTANT
+        column, type_ = self._named("timestamp")
+        return self.dialect.instant(column, type_), type_
 
     def _second(self) -> str:
-        if not self.usage.has("timestamp"):
-            return "CAST(NULL AS INTEGER)"
-        return self.dialect.second(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
+        return self.dialect.second(*self._named("timestamp"))
 
     def _has(self, column: UsageColumn) -> bool:
         return self.usage.has(column.name)
@@ -545,20 +499,9 @@ class RollUpSql:
         return self.dialect.quoted(self.usage.columns.get(name, name))
 
 
-def _listed(columns: Mapping[str, str]) -> str:
-    """Return expressions as columns with these names."""
-    return ", ".join(f"{expression} AS {alias}" for alias, expression in columns.items())
-
-
 def _alias(number: int, name: str) -> str:
     """Return the column of an attribute in the query."""
     return RAW_QUANTITIES if name == RAW_QUANTITIES else f"a{number}"
-
-
-def period(day: str, boundaries: Iterable[datetime]) -> str:
-    """Return the expression of the first day of the period (between two boundaries) that contains a day."""
-    whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in reversed(_days(boundaries)))
-    return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
 
 
 def _period(instant: str, edges: Sequence[str]) -> str:
@@ -577,7 +520,8 @@ def _period(instant: str, edges: Sequence[str]) -> str:
     return f"CASE WHEN {instant} IS NOT NULL THEN {among(0, len(edges))} END"
 
 
-def _days(boundaries: Iterable[datetime]) -> list[date]:
+def boundary_days(boundaries: Iterable[datetime]) -> list[date]:
+    """Return the days of some instants, in order."""
     return sorted({boundary.date() for boundary in boundaries})
 
 

@@ -20,6 +20,7 @@ from ratecard.base.money import read_decimal
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.requests.body import INVALID
 from ratecard.requests.text_body import flag_of_text
+from ratecard.requests.token_usage import read_tokens
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED
 from ratecard.simulation.rows.columns import (
     LAYOUTS,
@@ -71,6 +72,16 @@ class UsageShape(NamedTuple):
             return False
         names = {column.name for column in layout.quantities}
         return bool(names & present_names) and not names - {*layout.optional} <= present_names
+
+    @property
+    def refused(self) -> bool:
+        """Return True if every card refuses its rows: they lack a quantity, or their counts of tokens are wrong."""
+        if self.incomplete or not (self.irregular and (layout := LAYOUTS.get(self.type or "")) and layout.buckets):
+            return self.incomplete
+        usage, problems = request_of(self).usage, list[Any]()
+        if "usage" in usage:  # it has only flat counts, so that no condition of a model is in it
+            read_tokens(usage["usage"], problems, self.type == "text", {}, {})
+        return bool(problems)
 
     @property
     def irregular(self) -> bool:

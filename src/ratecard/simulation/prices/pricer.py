@@ -24,8 +24,7 @@ from ratecard.review.sides import Side
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
 from ratecard.simulation.groups.shapes import Shapes, UsageShape
-from ratecard.simulation.prices.outcome import NOT_ADDED, NOT_OFFERED, Outcome, PricedLine, Refused
-from ratecard.simulation.prices.outcomes import Outcomes
+from ratecard.simulation.prices.outcome import NOT_ADDED, NOT_OFFERED, Outcome, Outcomes, PricedLine, Refused
 from ratecard.simulation.prices.shape_price import PLACES_ADDED, ShapePrices
 from ratecard.tables.card import Tables, meaning
 from ratecard.tables.contract import Override

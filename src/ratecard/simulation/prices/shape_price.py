@@ -12,7 +12,6 @@ from ratecard.base.money import EXACT, places_of, plain, total
 from ratecard.line_items.quote import LineItem, LineRate, Quote
 from ratecard.price_book import PriceBook
 from ratecard.requests.counters import usage_of_buckets
-from ratecard.requests.token_usage import read_tokens
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.groups.shapes import ShapeRequest, UsageShape, request_of
 from ratecard.simulation.prices.outcome import (
@@ -205,17 +204,6 @@ class ShapePrices:
         """Return inclusive counts as the rows have them: as `usage`, or by bucket."""
         by_bucket = BY_BUCKET in used or not self._predicates.in_usage
         return {"tokens": counts} if by_bucket else usage_of_buckets(counts)
-
-
-def has_wrong_tokens(shape: UsageShape) -> bool:
-    """Return True if the counts of tokens of a shape are wrong by themselves, so that every card refuses its rows."""
-    layout = LAYOUTS.get(shape.type or "")
-    if not (layout and layout.buckets and shape.irregular):
-        return False
-    usage, problems = request_of(shape).usage, list[Any]()
-    if "usage" in usage:  # it has only flat counts, so that no condition of a model is in it
-        read_tokens(usage["usage"], problems, shape.type == "text", {}, {})
-    return bool(problems)
 
 
 def _hashable(value: Any) -> Any:

@@ -35,7 +35,7 @@ def breakdown(report: Report, *keys: str) -> Table:
     Its rows are made one at a time, when they are read.
     """
     several = len(report.candidates) > 1
-    return _table(report, keys, None, (), report.candidates, exact=True, several=several)
+    return _table(report, keys, None, (), report.candidates, several=several)
 
 
 def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
@@ -43,20 +43,20 @@ def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
     rows = rows_of(report, key, min(1, len(report.candidates)))
     amounts = shown(report, rows)
     if len(report.candidates) <= 1:
-        yield report.candidates, _table(report, (key,), rows, amounts, report.candidates, exact=False)
+        yield report.candidates, _table(report, (key,), rows, amounts, report.candidates)
         return
     most = _MOST_CHANGES // (4 if report.lost_and_new else 2)
     for first in range(1, len(report.names), most):
         chosen = report.candidates[first - 1 : first - 1 + most]
-        table = _table(report, (key,), rows, amounts, chosen, exact=False, several=True)
+        table = _table(report, (key,), rows, amounts, chosen, several=True)
         names = {report.names[candidate] for candidate in chosen}
         yield chosen, table.columns_named(*(column.name for column in table.columns if column.name not in names))
 
 
-def changing_most(report: Report, key: str, most: int, candidate: int, *, exact: bool = False) -> Table:
+def changing_most(report: Report, key: str, most: int, candidate: int) -> Table:
     """Return the groups of a key whose amount changes most under a candidate, and all others as one row."""
     rows = report.simulation.table(key)
-    amounts = [row.amounts for row in rows] if exact else shown(report, rows)
+    amounts = shown(report, rows)
     order = sorted(range(len(rows)), key=lambda index: rows[index].difference(candidate).copy_abs(), reverse=True)
     chosen = [index for index in order[:most] if rows[index].difference(candidate)]
     rest = order[len(chosen) :]
@@ -64,17 +64,17 @@ def changing_most(report: Report, key: str, most: int, candidate: int, *, exact:
     if rest:
         kept.append(replace(_rest(report.simulation.total, kept), key=(ALL_OTHERS,)))
         kept_amounts.append(tuple(map(_sum, zip(*(amounts[index] for index in rest), strict=True))))
-    return _table(report, (key,), kept, kept_amounts, [candidate], exact=exact)
+    return _table(report, (key,), kept, kept_amounts, [candidate])
 
 
-def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Table:
+def largest(report: Report, key: str, most: int) -> Table:
     """Return the groups of a key with most revenue at the current prices, with their shares, and all others."""
     rows = rows_of(report, key, 0)
-    amounts = [row.amounts[0] for row in rows] if exact else [row_amounts[0] for row_amounts in shown(report, rows)]
+    amounts = [row_amounts[0] for row_amounts in shown(report, rows)]
     order = sorted(
         range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), -amounts[at], rows[at].key[0] or "")
     )
-    revenue = report.simulation.total.amounts[0] if exact else report.rounded(0)
+    revenue = report.rounded(0)
 
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
         amount = _sum(amounts[at] for at in chosen)
@@ -109,10 +109,10 @@ def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
     return [value for row in table.rows if isinstance(value := row[place], Decimal)]
 
 
-def sides_table(report: Report, *, exact: bool = False) -> Table:
-    """Return a table of all usage with a row for each side; with `exact`, for a workbook, the exact amounts."""
+def sides_table(report: Report) -> Table:
+    """Return a table of all usage with a row for each side."""
     usage = report.simulation.total
-    amounts = usage.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
+    amounts = [report.rounded(side) for side in range(len(report.names))]
     before = amounts[0]
     rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
     for candidate in report.candidates:
@@ -123,15 +123,15 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
     columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
     if report.lost_and_new:
         columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
-        parts = [(None,) * 3, *(report.parts(side, exact=exact) for side in report.candidates)]
+        parts = [(None,) * 3, *(report.parts(side) for side in report.candidates)]
         rows = [(*row, *cells) for row, cells in zip(rows, parts, strict=True)]
-    rows += [(*row, *(None,) * (len(columns) - 3)) for row in _further_sides(report, exact=exact)]
+    rows += [(*row, *(None,) * (len(columns) - 3)) for row in _further_sides(report)]
     return Table("Revenue under each", (Column("Prices"), Column("Of"), *columns), tuple(rows))
 
 
-def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]]:
+def _further_sides(report: Report) -> Iterator[tuple[Value, ...]]:
     """Yield rows at the expected volume, and at the prices of each row's own day, if the report has them."""
-    places = FRACTION_PLACES if exact else report.figures.places
+    places = FRACTION_PLACES if report.exact else report.figures.places
     if (expected := report.expected) is not None:
         revenues = [round_half_up(from_fraction(revenue, places), places) for revenue in expected.total.revenues]
         for side, name in enumerate(report.names):
@@ -139,14 +139,20 @@ def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]
             share = report.share(side) if side else None
             yield f"{name}, expected", expectation(report, side), revenues[side], change, share
     if isinstance(days := report.own_days, OwnDays):
-        amounts = (days.amount, days.difference) if exact else report.shown_own_days(days)
-        yield "Own days", OWN_DATE, *amounts, share_of(days.difference, report.simulation.total.amounts[0])
+        yield (
+            "Own days",
+            OWN_DATE,
+            *report.shown_own_days(days),
+            share_of(days.difference, report.simulation.total.amounts[0]),
+        )
     elif days is not None:
         yield "Own days", f"cannot be had: {days}", None, None, None
 
 
-def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...]:
+def shown(report: Report, rows: Sequence[Row]) -> Sequence[tuple[Decimal, ...]]:
     """Round the amounts of rows that make up all usage so that they add up to its rounded amount."""
+    if report.exact:
+        return [row.amounts for row in rows]
     return apportion_rows([row.amounts for row in rows], report.simulation.total.amounts, report.figures.places)
 
 
@@ -179,7 +185,6 @@ def _table(
     amounts: Sequence[Sequence[Decimal]],
     candidates: Sequence[int],
     *,
-    exact: bool,
     several: bool = False,
 ) -> Table:
     """Return a table of some rows with their shown amounts; without rows, a table of all groups with every detail."""
@@ -189,7 +194,7 @@ def _table(
     columns = [Column(heading(key), Kind.DAY if key in _DAYS else Kind.TEXT) for key in keys]
     columns.append(Column("Requests", Kind.COUNT))
     columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
-    columns += columns_of(report, candidates, named=exact, several=several)
+    columns += columns_of(report, candidates, named=report.exact, several=several)
     differing = [side for side in candidates if report.simulation.total.beside(side).requests]
     for side in differing:
         for kind in (Kind.LOST, Kind.NEW):
@@ -212,7 +217,7 @@ def _table(
 
     if margins:
         margins[usage.key] = report.simulation.costs_by()[()]
-    totals = usage.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
+    totals = [report.rounded(side) for side in range(len(report.names))]
     lines: Sequence[tuple[Value, ...]]
     if rows is None:
         sums = report.simulation.comparison.sums(keys)
@@ -220,18 +225,18 @@ def _table(
             lambda: (values(row, row.amounts, _lost_and_new(row, differing)) for row in sums.each()), sums.size
         )
     else:
-        parts = [_lost_and_new_shown(report, rows, side, exact) for side in differing]
+        parts = [_lost_and_new_shown(report, rows, side) for side in differing]
         lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
         lines = tuple(values(*arguments) for arguments in zip(rows, amounts, lost_and_new, strict=True))
-    last = values(usage, totals, [amount for side in differing for amount in report.parts(side, exact=exact)[1:]])
+    last = values(usage, totals, [amount for side in differing for amount in report.parts(side)[1:]])
     return Table(f"By {', '.join(keys)}", tuple(columns), lines, last)
 
 
-def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[Sequence[Decimal], ...]:
-    """Return the lost and the new amount of each row; unless `exact`, rounded to add up to the shown totals."""
+def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int) -> tuple[Sequence[Decimal], ...]:
+    """Return the lost and the new amount of each row, rounded to add up to the shown totals."""
     lost, new = zip(*(_lost_and_new(row, [side]) for row in rows), strict=True) if rows else ((), ())
-    _, lost_shown, new_shown = report.parts(side, exact=exact)
-    return report.shown(lost, lost_shown, exact=exact), report.shown(new, new_shown, exact=exact)
+    _, lost_shown, new_shown = report.parts(side)
+    return report.shown(lost, lost_shown), report.shown(new, new_shown)
 
 
 def _lost_and_new(row: Row, sides: Iterable[int]) -> list[Decimal]:

@@ -204,7 +204,7 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
     write_table(pyarrow.RecordBatchReader.from_batches(first.schema, batches), place, master)
 
 
-def _query(report: Report, value: _Value, part: str | None = None) -> str:
+def _query(report: Report, value: _Value, part: str) -> str:
     """Return the query of the groups, each column as the expression that `value` makes of it."""
     source, fields = groups_query(report, part)
     columns = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)

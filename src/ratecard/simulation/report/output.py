@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -56,7 +57,7 @@ def _head(report: Report) -> dict[str, Any]:
         ],
         "rows": simulation.rows,
         "priced": simulation.priced,
-        "reading": simulation.reading.record(),
+        "reading": asdict(simulation.reading),
         "unpriced": report.without_price,
         "disputed": simulation.disputed,
         "total": _total(report),

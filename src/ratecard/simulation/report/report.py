@@ -1,6 +1,7 @@
 """The figures that every format of a report shows, each computed once."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -74,6 +75,14 @@ class Report:
         # The difference of each candidate, by number, split by the rates that changed.
         self.attribution: Callable[[int], Attribution] = cache(simulation.attribution)
         self._customers: Callable[[int], Customers] = cache(lambda side: simulation.customers(CUSTOMER, side))
+        # True for a workbook, whose tables have exact amounts.
+        self.exact = False
+
+    def exactly(self) -> "Report":
+        """Return the same report for a workbook: its tables have exact amounts, and what only these can show."""
+        other = copy(self)
+        other.exact = True
+        return other
 
     @property
     def candidates(self) -> range:
@@ -115,32 +124,28 @@ class Report:
             replace(unpriced, side=named.get(unpriced.side, unpriced.side)) for unpriced in self.simulation.unpriced
         )
 
-    @property
-    def days(self) -> tuple[str, str] | None:
-        """Return the first and the last day of the usage; None unless groups have a day."""
-        days = self.simulation.comparison.roll_up.days
-        return (days[0].isoformat(), days[1].isoformat()) if days else None
+    def round(self, amount: Decimal) -> Decimal:
+        """Round an amount to the decimals that are shown; an exact report leaves it."""
+        return amount if self.exact else round_half_up(amount, self.figures.places)
 
     def rounded(self, side: int) -> Decimal:
         """Return the total of a side as it is shown."""
-        return round_half_up(self.simulation.total.amounts[side], self.figures.places)
+        return self.round(self.simulation.total.amounts[side])
 
     def difference(self, candidate: int) -> Decimal:
         """Return the change of the total under a candidate, from the two amounts that are shown."""
         return EXACT.subtract(self.rounded(candidate), self.rounded(0))
 
-    def shown(self, amounts: Sequence[Decimal], whole: Decimal | None = None, *, exact: bool) -> Sequence[Decimal]:
-        """Round amounts so that they add up to `whole`, by default their rounded sum; with `exact`, leave them."""
-        return amounts if exact else apportion(amounts, self.figures.places, whole)
+    def shown(self, amounts: Sequence[Decimal], whole: Decimal | None = None) -> Sequence[Decimal]:
+        """Round amounts so that they add up to `whole`, by default their rounded sum; an exact report leaves them."""
+        return amounts if self.exact else apportion(amounts, self.figures.places, whole)
 
-    def parts(self, candidate: int, *, exact: bool = False) -> tuple[Decimal, Decimal, Decimal]:
-        """Return the change by other prices, the lost amount (below zero) and the new one; rounded, or `exact`."""
+    def parts(self, candidate: int) -> tuple[Decimal, Decimal, Decimal]:
+        """Return the change by other prices, the lost amount (below zero) and the new one, as they are shown."""
         usage = self.simulation.total
         lost_and_new = usage.beside(candidate)
         parts = (usage.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
-        if exact:
-            return parts
-        prices, lost, new = apportion(parts, self.figures.places, self.difference(candidate))
+        prices, lost, new = self.shown(parts, self.difference(candidate))
         return prices, lost, new
 
     @property
@@ -233,7 +238,7 @@ class Report:
 
     def shown_own_days(self, found: OwnDays) -> tuple[Decimal, Decimal]:
         """Round the amount at own days; return it and its difference from the current revenue as it is shown."""
-        amount = round_half_up(found.amount, self.figures.places)
+        amount = self.round(found.amount)
         return amount, EXACT.subtract(amount, self.rounded(0))
 
 

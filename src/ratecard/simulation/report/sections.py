@@ -42,28 +42,27 @@ def losers_table(report: Report, customers: Customers) -> Table:
 
 def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
     """List customers whose payments rise by more than a limit, in the order of `rows`."""
-    places = report.figures.places
 
     def values(row: Row) -> tuple[Value, ...]:
-        pair = [round_half_up(amount, places) for amount in row.both(candidate)]
+        pair = list(map(report.round, row.both(candidate)))
         return (*values_of(pair, [share_of_prices(row, candidate)]), _name(row))
 
     return Table("Beyond the limit", (*columns_of(report, [candidate]), Column("Customer")), tuple(map(values, rows)))
 
 
-def customers_table(report: Report, customers: Customers, *, exact: bool = False) -> Table:
-    """List losers, then winners, with a word that says which they are; with `exact`, the exact amounts."""
-    losers = _table(report, customers, "", customers.losers, exact=exact)
-    winners = _table(report, customers, "", customers.winners, exact=exact)
+def customers_table(report: Report, customers: Customers) -> Table:
+    """List losers, then winners, with a word that says which they are and the exact amounts, for a workbook."""
+    losers = _table(report, customers, "", customers.losers)
+    winners = _table(report, customers, "", customers.winners)
     rows = (*(("pays more", *row) for row in losers.rows), *(("pays less", *row) for row in winners.rows))
     return Table("Winners and losers", (Column("Who"), *losers.columns), rows)
 
 
-def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, ...], *, exact: bool = False) -> Table:
+def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, ...]) -> Table:
     candidate, places = customers.candidate, report.figures.places
     pairs: Sequence[Sequence[Decimal]] = [row.both(candidate) for row in chosen]
-    if not exact:
-        before, after = (round_half_up(amount, places) for amount in report.simulation.total.both(candidate))
+    if not report.exact:
+        before, after = map(report.round, report.simulation.total.both(candidate))
         amounts = customers.apportioned(chosen, "before", places, before)
         changes = customers.apportioned(chosen, "change", places, EXACT.subtract(after, before))
         pairs = [(amount, EXACT.add(amount, change)) for amount, change in zip(amounts, changes, strict=True)]
@@ -80,7 +79,7 @@ def lost_customers_table(report: Report, customers: Customers, most: int) -> Tab
     """List the first `most` customers with requests that a candidate does not offer, and their revenue now."""
     candidate, places = customers.candidate, report.figures.places
     chosen = customers.first_lost(most)
-    lost = round_half_up(report.simulation.total.beside(candidate).lost, places)
+    lost = report.round(report.simulation.total.beside(candidate).lost)
     amounts = customers.apportioned(chosen, "lost", places, lost)
     rows = (
         (_name(row), row.beside(candidate).lost_requests, amount, row.requests)
@@ -91,17 +90,14 @@ def lost_customers_table(report: Report, customers: Customers, most: int) -> Tab
     return table._replace(further=customers.losing - len(chosen))
 
 
-def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
-    """List the requests that only one side offers, and why the other side does not; the greatest amount first.
-
-    With `exact`, for a workbook, the exact amounts.
-    """
-    _, lost_total, new_total = report.parts(candidate, exact=exact)
+def uncommon_table(report: Report, candidate: int) -> Table:
+    """List the requests that only one side offers, and why the other side does not; the greatest amount first."""
+    _, lost_total, new_total = report.parts(candidate)
     lost, new = report.simulation.lost(candidate), report.simulation.new(candidate)
     one_sided = [*(("lost", uncommon) for uncommon in lost), *(("new", uncommon) for uncommon in new)]
     amounts = [
-        *report.shown([EXACT.minus(uncommon.amount) for uncommon in lost], lost_total, exact=exact),
-        *report.shown([uncommon.amount for uncommon in new], new_total, exact=exact),
+        *report.shown([EXACT.minus(uncommon.amount) for uncommon in lost], lost_total),
+        *report.shown([uncommon.amount for uncommon in new], new_total),
     ]
     rows = tuple(
         (word, uncommon.requests, uncommon.type or NO_VALUE, uncommon.model or NO_VALUE, uncommon.reason, amount)
@@ -146,14 +142,11 @@ _KINDS = {"terms": "other quantity", "added": "new rate", "removed": "rate gone"
 _KINDS |= {LOST_PART: "lost", NEW_PART: "new", MOVED: "other model", BILLED: "not known"}
 
 
-def attribution_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
-    """List every part of a candidate's difference, the greatest first; the parts add up to it.
-
-    With `exact`, for a workbook, the exact amounts.
-    """
+def attribution_table(report: Report, candidate: int) -> Table:
+    """List every part of a candidate's difference, the greatest first; the parts add up to it."""
     attribution = report.attribution(candidate)
-    difference = attribution.difference if exact else report.difference(candidate)
-    amounts = report.shown([part.amount for part in attribution.parts], difference, exact=exact)
+    difference = attribution.difference if report.exact else report.difference(candidate)
+    amounts = report.shown([part.amount for part in attribution.parts], difference)
     rows: list[tuple[Value, ...]] = []
     for part, amount in zip(attribution.parts, amounts, strict=True):
         lines = " → ".join(filter(None, (part.old_source, part.new_source)))
@@ -172,7 +165,7 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
 def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str, Decimal, Kind]]:
     """Return the greatest parts, each as name, amount and kind (`CHANGE`, `LOST` or `NEW`), and all others as one."""
     parts = report.attribution(candidate).parts
-    amounts = report.shown([part.amount for part in parts], report.difference(candidate), exact=False)
+    amounts = report.shown([part.amount for part in parts], report.difference(candidate))
     named = [
         (name_of(part), amount, _TONES.get(part.kind, Kind.CHANGE)) for part, amount in zip(parts, amounts, strict=True)
     ]
@@ -219,41 +212,37 @@ def _unused(rate: Untouched) -> tuple[Value, ...]:
 PLAIN = "(plain)"
 
 
-def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact: bool = False) -> Table:
-    """List cost and margin by model under some sides, for rows of known cost; the greatest revenue first.
-
-    With `exact`, for a workbook, the exact amounts, and the revenue of these rows.
-    """
-    places = report.figures.places
+def margin_table(report: Report, margin: Margin, sides: Sequence[int]) -> Table:
+    """List cost and margin by model under some sides, for rows of known cost; the greatest revenue first."""
     models = sorted(margin.models, key=lambda model: (-model.revenues[0], model.model))
     columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
     for name in (report.names[side] for side in sides):
-        revenue, cost = (f"{name}: revenue", f"{name}: cost") if exact else ("", "")
-        columns += [Column(revenue, Kind.MONEY)] if exact else []
+        revenue, cost = (f"{name}: revenue", f"{name}: cost") if report.exact else ("", "")
+        columns += [Column(revenue, Kind.MONEY)] if report.exact else []
         columns += [Column(f"{name}: cost", Kind.MONEY), Column(f"{name}: margin", Kind.MONEY, cost, revenue)]
         columns.append(Column(f"{name}: margin %", Kind.SHARE, revenue))
 
-    costs = [report.shown([model.costs[side] for model in models], exact=exact) for side in sides]
-    margins = [report.shown([model.margin(side) for model in models], exact=exact) for side in sides]
+    costs = [report.shown([model.costs[side] for model in models]) for side in sides]
+    margins = [report.shown([model.margin(side) for model in models]) for side in sides]
 
     def values(each: Cost, paid: Sequence[Decimal], left: Sequence[Decimal]) -> tuple[Value, ...]:
         listed: list[Value] = [each.model, each.requests, each.unknown]
         for side, *amounts in zip(sides, paid, left, strict=True):
             revenue = each.revenues[side]
-            listed += [*([revenue] if exact else []), *amounts, share_of(each.margin(side), revenue)]
+            listed += [*([revenue] if report.exact else []), *amounts, share_of(each.margin(side), revenue)]
         return tuple(listed)
 
     rows = tuple(map(values, models, zip(*costs, strict=True), zip(*margins, strict=True)))
     total_row = replace(margin.total, model="Total")
     last = ([total_row.costs[side] for side in sides], [total_row.margin(side) for side in sides])
-    paid, left = last if exact else ([round_half_up(amount, places) for amount in amounts] for amounts in last)
+    paid, left = ([report.round(amount) for amount in amounts] for amounts in last)
     return Table("Margin by model", tuple(columns), rows, values(total_row, paid, left))
 
 
-def expected_table(report: Report, expected: Expected, *, exact: bool = False) -> Table:
+def expected_table(report: Report, expected: Expected) -> Table:
     """List each model at the volume expected under each side: requests, revenue, its change, cost and margin.
 
-    The greatest change comes first; of equal ones, the greatest revenue. With `exact`, the exact amounts.
+    The greatest change comes first; of equal ones, the greatest revenue.
     """
     figures = report.figures
     models = sorted(
@@ -268,8 +257,8 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
         if total is None:
             total = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
         rounded = apportion([from_fraction(amount, 2 * _PLACES) for amount in amounts], places, total)
-        values.append(amounts if exact else rounded)
-        last.append(sum(amounts, Fraction(0)) if exact else total)
+        values.append(amounts if report.exact else rounded)
+        last.append(sum(amounts, Fraction(0)) if report.exact else total)
 
     for side, name in enumerate(report.names):
         add(f"{name}: requests", Kind.QUANTITY, [model.requests[side] for model in models])
@@ -284,20 +273,20 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
     return Table("Expected by model", tuple(columns), tuple(zip(*values, strict=True)), tuple(last))
 
 
-def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool = False) -> Table:
-    """List the requests that a side sells below cost, the greatest loss first; with `exact`, the exact losses."""
-    cells, places = margin.below[side], report.figures.places
+def below_cost_table(report: Report, margin: Margin, side: int) -> Table:
+    """List the requests that a side sells below cost, the greatest loss first."""
+    cells = margin.below[side]
     losses = [EXACT.subtract(cell.revenue, cell.cost) for cell in cells]
     rows = tuple(
         (cell.model, cell.asked or PLAIN, cell.requests, cell.revenue, cell.cost, loss)
-        for cell, loss in zip(cells, report.shown(losses, exact=exact), strict=True)
+        for cell, loss in zip(cells, report.shown(losses), strict=True)
     )
     columns = [Column("Model"), Column("Request"), Column("Requests", Kind.COUNT)]
-    kind = Kind.MONEY if exact else Kind.RATE
+    kind = Kind.MONEY if report.exact else Kind.RATE
     columns += [Column("Revenue", kind), Column("Cost", kind), Column("Loss", Kind.CHANGE, "Cost", "Revenue")]
     requests = sum(cell.requests for cell in cells)
     revenue, cost = total([cell.revenue for cell in cells]), total([cell.cost for cell in cells])
-    last = ("Total", "", requests, revenue, cost, total(losses) if exact else round_half_up(total(losses), places))
+    last = ("Total", "", requests, revenue, cost, report.round(total(losses)))
     return Table(f"Below cost: {report.names[side]}", tuple(columns), rows, last if cells else None)
 
 
@@ -355,10 +344,10 @@ def _read(report: Report) -> Iterator[tuple[str, str]]:
         yield "Columns not used", ", ".join(unused)
 
 
-def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False) -> Table:
+def discounts_table(report: Report, sides: Sequence[int]) -> Table:
     """List accounts below cost, then others with a discount, the greatest first; then all others as one row.
 
-    Each side has the amount at list prices, the discount and the net amount; with `exact`, for a workbook, exactly.
+    Each side has the amount at list prices, the discount and the net amount.
     """
     customers, names = report.discounts, [report.names[side] for side in sides]
     columns = [Column(heading(report.simulation.by_account)), Column("Requests", Kind.COUNT)]
@@ -366,7 +355,7 @@ def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False
         columns.append(Column(f"{name}: list", Kind.MONEY))
         columns.append(Column(f"{name}: discount", Kind.MONEY, f"{name}: net", f"{name}: list"))
         columns.append(Column(f"{name}: net", Kind.MONEY))
-    shown = {side: _shown(report, customers, side, exact=exact) for side in sides}
+    shown = {side: _shown(report, customers, side) for side in sides}
     ranked = []
     for at, party in enumerate(customers):
         below, discounts = any(map(party.below_cost, sides)), list(map(party.discount, sides))
@@ -389,17 +378,15 @@ def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False
     return Table("List, discount and net", tuple(columns), tuple(lines), line(TOTAL, range(len(customers))))
 
 
-def _shown(
-    report: Report, customers: Sequence[Discounted], side: int, *, exact: bool
-) -> tuple[Sequence[Decimal], Sequence[Decimal]]:
-    """Return list and net of each customer; unless `exact`, rounded so that they and the discounts add up."""
+def _shown(report: Report, customers: Sequence[Discounted], side: int) -> tuple[Sequence[Decimal], Sequence[Decimal]]:
+    """Return list and net of each customer; rounded so that they and the discounts add up."""
     lists, nets = [customer.lists[side] for customer in customers], [customer.nets[side] for customer in customers]
-    if exact:
+    if report.exact:
         return lists, nets
     net = report.rounded(side)
-    given_up = EXACT.subtract(round_half_up(total(lists), report.figures.places), net)
-    shown = report.shown(nets, net, exact=False)
-    discounts = report.shown([customer.discount(side) for customer in customers], given_up, exact=False)
+    given_up = EXACT.subtract(report.round(total(lists)), net)
+    shown = report.shown(nets, net)
+    discounts = report.shown([customer.discount(side) for customer in customers], given_up)
     return list(map(EXACT.add, shown, discounts)), shown
 
 
@@ -412,14 +399,11 @@ _MEANINGS = {
 }
 
 
-def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
-    """Return what each effect adds to the first period's revenue, the greatest first; they sum to the change.
-
-    With `exact`, for a workbook, the exact amounts.
-    """
-    effects, change = bridge.effects, bridge.change if exact else _bridge_change(report, bridge)
+def effects_table(report: Report, bridge: Bridge) -> Table:
+    """Return what each effect adds to the first period's revenue, the greatest first; they sum to the change."""
+    effects, change = bridge.effects, _bridge_change(report, bridge)
     parts = list(effects.values())
-    amounts: Sequence[Value] = parts if exact else _bridge_shown(report, parts, change)
+    amounts: Sequence[Value] = parts if report.exact else _bridge_shown(report, parts, change)
     rows = [
         (name.capitalize(), amount, _MEANINGS.get(name, "models that the other period does not have"))
         for name, amount in zip(effects, amounts, strict=True)
@@ -429,11 +413,8 @@ def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tab
     return Table(f"Why revenue differs from {before} to {after}", columns, tuple(rows), ("Total", change, ""))
 
 
-def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
-    """Return the effects of each model, the greatest change first, then the models of only one period.
-
-    With `exact`, for a workbook: exact amounts, with the revenue of each model in both periods.
-    """
+def bridge_table(report: Report, bridge: Bridge) -> Table:
+    """Return the effects of each model, the greatest change first, then the models of only one period."""
     before, after = bridge.periods
     alone = [(f"{name} (only in {before})", amount, Decimal(0)) for name, amount in bridge.gone.items()]
     alone += [(f"{name} (only in {after})", Decimal(0), amount) for name, amount in bridge.new.items()]
@@ -442,7 +423,7 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
     fractions = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
     sums: Sequence[Value] = wholes
     shown: Sequence[Sequence[Value]] = fractions
-    if not exact:
+    if not report.exact:
         effects = [*wholes, Fraction(total(changes_alone))]
         *rounded, rest = _bridge_shown(report, effects, _bridge_change(report, bridge))
         sums, shown = rounded, list(map(partial(_bridge_shown, report), fractions, rounded))
@@ -451,11 +432,11 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
     columns += [Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods]
     columns += [Column(name.capitalize(), Kind.CHANGE) for name in EFFECTS]
     revenues = [f"{period}: revenue" for period in bridge.periods]
-    columns += [Column(name, Kind.MONEY) for name in revenues] if exact else []
-    columns.append(Column("Change", Kind.CHANGE, revenues[0] if exact else ""))
+    columns += [Column(name, Kind.MONEY) for name in revenues] if report.exact else []
+    columns.append(Column("Change", Kind.CHANGE, revenues[0] if report.exact else ""))
     rows: list[tuple[Value, ...]] = []
     for step, *parts in zip(bridge.steps, *shown, strict=True):
-        if exact:
+        if report.exact:
             change = EXACT.subtract(*reversed(step.revenues))
             rows.append((step.model, *step.requests, *step.sizes, *parts, *step.revenues, change))
         else:
@@ -463,18 +444,18 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
             rows.append((step.model, *step.requests, *map(_size_shown, step.sizes), *parts, change))
     none = (None,) * (4 + len(EFFECTS))
     rows += [
-        (name, *none, *((now, then) if exact else ()), amount)
+        (name, *none, *((now, then) if report.exact else ()), amount)
         for (name, now, then), amount in zip(alone, changes_alone, strict=True)
     ]
     requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
-    totals = (*bridge.revenues, bridge.change) if exact else (_bridge_change(report, bridge),)
-    last = ("Total", *requests, None, None, *sums, *totals)
+    totals = bridge.revenues if report.exact else ()
+    last = ("Total", *requests, None, None, *sums, *totals, _bridge_change(report, bridge))
     return Table(f"From {before} to {after}, by model", tuple(columns), tuple(rows), last)
 
 
 def _bridge_change(report: Report, bridge: Bridge) -> Decimal:
     """Return the change of revenue as it is shown."""
-    before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
+    before, after = map(report.round, bridge.revenues)
     return EXACT.subtract(after, before)
 
 

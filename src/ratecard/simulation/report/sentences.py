@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ratecard.base.money import EXACT, round_half_up
+from ratecard.base.money import EXACT
 from ratecard.simulation.answers.bridge import Bridge
 from ratecard.simulation.answers.customers import Customers
 from ratecard.simulation.answers.volume import Expected, Pace
@@ -128,7 +128,8 @@ def scope(report: Report) -> str:
     no figure.`"""
     counted, left = report.figures.counted, report.unpriced
     words = report.rows_of(report.simulation.priced)
-    words += f" of {' to '.join(dict.fromkeys(report.days))}" if report.days else ""
+    days = report.simulation.comparison.roll_up.days
+    words += f" of {' to '.join(dict.fromkeys(map(str, days)))}" if days else ""
     if chosen := report.simulation.reading.chosen:
         count = report.figures.count
         words += f" ({count(report.simulation.rows)} of {counted(report.simulation.reading.found, 'row')}: {chosen})"
@@ -249,7 +250,7 @@ def reached(report: Report, target: "Target", found: "Reached | str") -> str:
         return f"{found[0].upper()}{found[1:]}. All figures are of the candidate as it is."
 
     def money(amount: Decimal) -> str:
-        rounded = round_half_up(amount, figures.places)
+        rounded = report.round(amount)
         return figures.change(rounded) if target.kind == "year" else figures.money(rounded)
 
     share = figures.percent(target.share, signed=target.kind != "margin")
@@ -305,7 +306,7 @@ def _margin(report: Report, candidate: int) -> str:
     words = f"{noun} {moves}, {cost}. {below} below cost."
     if not margin.total.unknown:
         return words
-    brings = figures.money(round_half_up(margin.total.unknown_revenues[0], figures.places))
+    brings = figures.money(report.round(margin.total.unknown_revenues[0]))
     one = margin.total.unknown == 1
     unknown = f"{report.rows_of(margin.total.unknown)} of unknown cost"
     return (
@@ -316,7 +317,7 @@ def _margin(report: Report, candidate: int) -> str:
 def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
     """Yield sentences on the revenue of both periods, and on the prices at which the effects are computed."""
     money = report.figures.money
-    before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
+    before, after = map(report.round, bridge.revenues)
     yield f"Revenue was {money(before)} in {bridge.periods[0]} and {money(after)} in {bridge.periods[1]}."
     prices = (
         "Both have the same prices, so that none of it is a price."

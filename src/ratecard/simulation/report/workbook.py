@@ -260,16 +260,18 @@ def write_spreadsheet(report: Report, path: Path, progress: Progress = silent) -
 
 
 def _write_sheets(sheets: Sheets, report: Report) -> None:
+    # The sentences have rounded amounts; what they are made of is then known to the exact report too.
+    sentences, report = list(every_sentence(report)), report.exactly()
     for first in (_SUMMARY, _CHARTS):
         sheets.begin(first)
     placed = {name: sheets.add(name, table, named=name if name == _GROUPS else "") for name, table in _tables(report)}
-    _write_summary(sheets, report, placed[_BY_MODEL])
+    _write_summary(sheets, report, sentences, placed[_BY_MODEL])
     _write_charts(sheets, report, placed)
 
 
-def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
+def _write_summary(sheets: Sheets, report: Report, sentences: Sequence[str], models: Placed) -> None:
     """Write revenue under each side, from the totals of the sheet by model, and every sentence."""
-    sentences, table = list(every_sentence(report)), sides_table(report, exact=True)
+    table = sides_table(report)
     first = len(sentences) + 2  # The rows begin below the sentences, an empty row and the headings.
     revenue = [xl_rowcol_to_cell(first + side, 2) for side in range(len(report.names))]
     formulas = defaultdict[int, dict[str, str]](dict)
@@ -293,14 +295,14 @@ def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) 
             row += _CHART_ROWS
     for candidate in report.candidates:
         name = f"Changes {candidate}" if len(report.candidates) > 1 else "Changes"
-        table = changing_most(report, "model", _MODELS, candidate, exact=True)
+        table = changing_most(report, "model", _MODELS, candidate)
         changes = sheets.add(name, table)
         if changes.first <= changes.last:
             title = f"Change by model: {report.names[candidate]}"
             sheets.chart(sheet, row, "bar", title, changes, table, ["Change"])
             row += _CHART_ROWS
     if not report.candidates and placed[_BY_MODEL].first <= placed[_BY_MODEL].last:
-        table = largest(report, "model", _MODELS, exact=True)
+        table = largest(report, "model", _MODELS)
         sheets.chart(sheet, row, "bar", "Revenue by model", sheets.add("Largest", table), table, ["Current"])
         row += _CHART_ROWS
     if not row:
@@ -326,23 +328,23 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
         yield _GROUPS, _groups(report, *simulation.by)
     for candidate in report.candidates:
         number = f" {candidate}" if len(report.candidates) > 1 else ""
-        yield f"Attribution{number}", sections.attribution_table(report, candidate, exact=True)
-        if (uncommon := sections.uncommon_table(report, candidate, exact=True)).rows:
+        yield f"Attribution{number}", sections.attribution_table(report, candidate)
+        if (uncommon := sections.uncommon_table(report, candidate)).rows:
             yield f"Lost and new{number}", uncommon
         if (customers := report.customers(candidate)) is not None:
-            yield f"Winners and losers{number}", sections.customers_table(report, customers, exact=True)
+            yield f"Winners and losers{number}", sections.customers_table(report, customers)
         if report.margin is not None:
-            yield f"Below cost{number}", sections.below_cost_table(report, report.margin, candidate, exact=True)
+            yield f"Below cost{number}", sections.below_cost_table(report, report.margin, candidate)
         yield f"Rates without usage{number}", sections.untouched_table(report, candidate)
     if report.discounts:
-        yield "Discounts", sections.discounts_table(report, range(len(report.names)), exact=True)
+        yield "Discounts", sections.discounts_table(report, range(len(report.names)))
     if report.margin is not None:
-        yield "Margin", sections.margin_table(report, report.margin, range(len(report.names)), exact=True)
+        yield "Margin", sections.margin_table(report, report.margin, range(len(report.names)))
     if report.expected is not None:
-        yield "Expected", sections.expected_table(report, report.expected, exact=True)
+        yield "Expected", sections.expected_table(report, report.expected)
     if report.bridge is not None:
-        yield "Bridge", sections.effects_table(report, report.bridge, exact=True)
-        yield "Bridge by model", sections.bridge_table(report, report.bridge, exact=True)
+        yield "Bridge", sections.effects_table(report, report.bridge)
+        yield "Bridge by model", sections.bridge_table(report, report.bridge)
     yield "Unpriced", sections.unpriced_table(report)
     if simulation.disputed:
         yield "Disputed", sections.disputed_table(report)

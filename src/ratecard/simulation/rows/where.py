@@ -41,11 +41,14 @@ class Columns(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """A condition as it was written, the columns that it names, and the function that returns it as SQL."""
+    """A condition as it was written, and the columns that it names."""
 
     text: str
     columns: tuple[str, ...]
-    sql: Callable[[Columns], str]
+
+    def sql(self, columns: Columns) -> str:
+        """Return the condition as SQL over columns. Raises `SimulationError` for values that cannot be compared."""
+        return _Reader(self.text, columns).read()
 
 
 class Chosen(NamedTuple):
@@ -96,10 +99,8 @@ def read_condition(text: str) -> Condition:
     ('region', 'prompt_tokens')
     """
     reader = _Reader(text)
-    sql = reader.any_of()
-    if reader.here.kind:
-        raise reader.unexpected("and, or, or the end")
-    return Condition(text.strip(), tuple(dict.fromkeys(reader.columns)), sql)
+    reader.read()
+    return Condition(text.strip(), tuple(dict.fromkeys(reader.named)))
 
 
 class _Token(NamedTuple):
@@ -108,37 +109,42 @@ class _Token(NamedTuple):
     place: int
 
 
-Sql = Callable[[Columns], str]
-
-
 class _Reader:
-    """A reader of conditions, from left to right; `or` binds less than `and`, and `and` less than `not`."""
+    """A reader of conditions, from left to right; `or` binds less than `and`, and `and` less than `not`.
 
-    def __init__(self, text: str) -> None:
-        self.text, self.columns, self._depth = text, list[str](), 0
+    It returns SQL over `columns`; without them it only checks how a condition is written, and which columns it names.
+    """
+
+    def __init__(self, text: str, columns: Columns | None = None) -> None:
+        self.text, self._columns, self.named, self._depth = text, columns, list[str](), 0
         self._tokens = list(self._split())
         self._next = 0
 
+    def read(self) -> str:
+        """Read the whole condition."""
+        sql = self._any_of()
+        if self._here.kind:
+            raise self._unexpected("and, or, or the end")
+        return sql
+
     @property
-    def here(self) -> _Token:
+    def _here(self) -> _Token:
         """Return the token that is read next; at the end it has no kind."""
         return self._tokens[self._next]
 
-    def any_of(self) -> Sql:
+    def _any_of(self) -> str:
         return self._joined("or", self._all_of)
 
-    def _all_of(self) -> Sql:
+    def _all_of(self) -> str:
         return self._joined("and", self._one)
 
-    def _joined(self, word: str, part: Callable[[], Sql]) -> Sql:
+    def _joined(self, word: str, part: Callable[[], str]) -> str:
         parts = [part()]
         while self._takes(word):
             parts.append(part())
-        if len(parts) == 1:
-            return parts[0]
-        return lambda columns: "(" + f" {word.upper()} ".join(condition(columns) for condition in parts) + ")"
+        return parts[0] if len(parts) == 1 else f"({f' {word.upper()} '.join(parts)})"
 
-    def _one(self) -> Sql:
+    def _one(self) -> str:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise SimulationError(f"where: more than {_DEEPEST} conditions are within each other")
@@ -146,49 +152,58 @@ class _Reader:
             if self._takes("not"):
                 return _not(self._one())
             if self._takes("("):
-                condition = self.any_of()
+                condition = self._any_of()
                 self._needs(")")
                 return condition
             return self._comparison()
         finally:
             self._depth -= 1
 
-    def _comparison(self) -> Sql:
-        token = self.here
+    def _comparison(self) -> str:
+        token = self._here
         if token.kind not in ("name", "quoted") or (token.kind == "name" and token.text.lower() in _WORDS):
-            raise self.unexpected("a column")
+            raise self._unexpected("a column")
         self._next += 1
         name = token.text if token.kind == "name" else token.text[1:-1].replace('""', '"')
-        self.columns.append(name)
+        self.named.append(name)
         if self._takes("is"):
             is_negated = self._takes("not")
             self._needs("missing")
-            is_null: Sql = lambda columns: f"({_value(columns, name)} IS NULL)"  # noqa: E731
-            return _not(is_null) if is_negated else is_null
+            return _not(self._is_null(name)) if is_negated else self._is_null(name)
         if self._takes("not"):
             self._needs("in")
             return _not(self._listed(name))
         if self._takes("in"):
             return self._listed(name)
-        order = self.here.text
+        order = self._here.text
         if order not in _ORDERS:
-            raise self.unexpected(f"one of {' '.join(_ORDERS)}, in, not in, is missing")
+            raise self._unexpected(f"one of {' '.join(_ORDERS)}, in, not in, is missing")
         self._next += 1
         value = self._literal()
-        if order == "!=":
-            return _not(lambda columns: _compared(columns, name, "=", value))
-        return lambda columns: _compared(columns, name, order, value)
+        return _not(self._compared(name, "=", value)) if order == "!=" else self._compared(name, order, value)
 
-    def _listed(self, name: str) -> Sql:
+    def _listed(self, name: str) -> str:
         self._needs("(")
         values = [self._literal()]
         while self._takes(","):
             values.append(self._literal())
         self._needs(")")
-        return lambda columns: "(" + " OR ".join(_compared(columns, name, "=", value) for value in values) + ")"
+        return f"({' OR '.join(self._compared(name, '=', value) for value in values)})"
+
+    def _is_null(self, name: str) -> str:
+        if self._columns is None:
+            return ""
+        return f"({self._columns.day if name == DAY else self._columns.named(name)[0]} IS NULL)"
+
+    def _compared(self, name: str, order: str, value: _Value) -> str:
+        """Return a comparison; it is false if the column has no value that can be compared."""
+        if self._columns is None:
+            return ""
+        left, right = _sides(self._columns, name, value)
+        return f"coalesce({left} {order} {right}, FALSE)"
 
     def _literal(self) -> _Value:
-        token = self.here
+        token = self._here
         if token.kind == "name" and token.text.lower() in _FLAGS:
             self._next += 1
             return _FLAGS[token.text.lower()]
@@ -203,21 +218,21 @@ class _Reader:
             self._next += 1
             return Decimal(token.text)
         hint = f". Text is in quotes: '{token.text.strip(chr(34))}'" if token.kind in ("name", "quoted") else ""
-        raise self.unexpected(f"a number, 'text', true or false{hint}")
+        raise self._unexpected(f"a number, 'text', true or false{hint}")
 
     def _takes(self, word: str) -> bool:
-        token = self.here
+        token = self._here
         is_next = token.kind in ("name", "sign") and token.text.lower() == word
         self._next += is_next
         return is_next
 
     def _needs(self, word: str) -> None:
         if not self._takes(word):
-            raise self.unexpected(word)
+            raise self._unexpected(word)
 
-    def unexpected(self, expected: str) -> SimulationError:
+    def _unexpected(self, expected: str) -> SimulationError:
         """Return the error of a token that is there instead of the expected one."""
-        place, token = self.here.place, f"'{self.here.text}'" if self.here.kind else "the end"
+        place, token = self._here.place, f"'{self._here.text}'" if self._here.kind else "the end"
         return SimulationError(f"where: {self.text.strip()!r}: at character {place}, {token}; expected {expected}")
 
     def _split(self) -> Iterator[_Token]:
@@ -233,18 +248,8 @@ class _Reader:
         yield _Token("", "", end + 1)
 
 
-def _not(condition: Sql) -> Sql:
-    return lambda columns: f"(NOT {condition(columns)})"
-
-
-def _value(columns: Columns, name: str) -> str:
-    return columns.day if name == DAY else columns.named(name)[0]
-
-
-def _compared(columns: Columns, name: str, order: str, value: _Value) -> str:
-    """Return a comparison; it is false if the column has no value that can be compared."""
-    left, right = _sides(columns, name, value)
-    return f"coalesce({left} {order} {right}, FALSE)"
+def _not(condition: str) -> str:
+    return f"(NOT {condition})"
 
 
 def _sides(columns: Columns, name: str, value: _Value) -> tuple[str, str]:

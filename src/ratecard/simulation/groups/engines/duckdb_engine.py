@@ -19,9 +19,9 @@ from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Usage
 from ratecard.simulation.groups.queries import RESERVED_COLUMNS
-from ratecard.simulation.progress import Progress, silent
+from ratecard.simulation.progress import Progress
 from ratecard.simulation.rows.billing_export import Export, are_pages, ledger_view, pages_to_parquet
-from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
+from ratecard.simulation.rows.columns import COUNTED, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
 from ratecard.simulation.rows.duckdb_responses import usage_view
 from ratecard.simulation.rows.files import (
     FILE,
@@ -112,12 +112,12 @@ def open_usage(
     workspace: Workspace,
     usage: Any,
     names: Mapping[str, str],
-    limits: Sequence[Limits] = (),
-    progress: Progress = silent,
-    layouts: LayoutsOf = lambda _: LAYOUTS,
-    dialect: UsageDialect | None = None,
+    limits: Sequence[Limits],
+    progress: Progress,
+    layouts: LayoutsOf,
+    dialect: UsageDialect | None,
     *,
-    by_file: bool = False,
+    by_file: bool,
 ) -> Iterator[DuckDbUsage]:
     """Open files or a frame as the view `usage`; `names` maps known columns to their names in it.
 

@@ -127,11 +127,11 @@ def open_usage(
     workspace: Workspace,
     usage: Any,
     names: Mapping[str, str],
-    master: str | None = None,
-    progress: Progress = silent,
-    layouts: LayoutsOf = lambda _: LAYOUTS,
+    master: str | None,
+    progress: Progress,
+    layouts: LayoutsOf,
     *,
-    by_file: bool = False,
+    by_file: bool,
 ) -> Iterator[SparkUsage]:
     """Open a Spark frame in its own session, or paths and tables in the running session or a new one.
 

@@ -1,7 +1,6 @@
 """The writing of kept roll-ups: only new or changed files are read, and the folder changes completely or not at all."""
 
 import os
-import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,19 +20,27 @@ from ratecard.simulation.groups.kept.kept_usage import (
     rows_in,
     shape_column,
 )
-from ratecard.simulation.groups.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
-from ratecard.simulation.groups.kept.place import BEING_WRITTEN, PACKS, SHAPES, KeptPlace, name_in_pack
+from ratecard.simulation.groups.kept.place import (
+    BEING_WRITTEN,
+    MANIFEST,
+    PACKS,
+    SHAPES,
+    KeptFile,
+    KeptPlace,
+    Manifest,
+    Pack,
+    PackedFile,
+    PackedPart,
+    name_in_pack,
+)
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Plan
 from ratecard.simulation.groups.queries import SLOT, Grouping
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.rows.columns import DAY
 from ratecard.simulation.rows.files import FILE, Stamps
-from ratecard.simulation.sql import DuckDbSql
+from ratecard.simulation.sql import DuckDbSql, system_reason
 from ratecard.simulation.workspace import Workspace
-
-# The number of a disk error in the message of DuckDB, which is JSON.
-_ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +119,7 @@ def keep(
         for path in (new_folder, folder / PACKS / name):
             shutil.rmtree(path, ignore_errors=True)
         if isinstance(error, (OSError, duckdb.Error)):
-            # The name of the error replaces the message of the engine, which is meant for machines.
-            number = _ERRNO.search(str(error))
-            cause = os.strerror(int(number[1])) if number else error
+            cause = system_reason(error) or error
             raise SimulationError(f"{place} cannot be written, and is as it was: {cause}") from error
         raise
     to_disk([folder])
@@ -166,7 +171,7 @@ class Written:
                 for file, requests, count in counts:
                     rows[file] += int(requests)
                     self.groups += count
-                if grouping.day and not self.undated:
+                if plan.by_day and not self.undated:
                     undated_rows = f"SELECT count(*) FROM {table} WHERE {DAY} IS NULL"
                     self.undated = bool(connection.execute(undated_rows).fetchall()[0][0])
                 (of_groups,) = connection.execute(f"SELECT coalesce(sum(requests), 0) FROM {groups}").fetchall()
@@ -249,14 +254,14 @@ def _columns(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: 
     """Yield the columns of kept groups, made of the columns of a query."""
     names = _names(connection, f"SELECT * FROM {groups}")
     yield from (SHARE, "type", "model")
-    if grouping.day:
+    if plan.by_day:
         yield DAY
-    if grouping.slot:
-        yield f"CAST({list(plan.predicates.cuts)}[{SLOT}] AS INTEGER) AS {SECOND}"
+    if plan.cuts:
+        yield f"CAST({list(plan.cuts)}[{SLOT}] AS INTEGER) AS {SECOND}"
     for number, key in enumerate(plan.keys):
         if f"key{number}" in names and key != FILE:
             yield f"key{number} AS {DuckDbSql.quoted(key_column(key))}"
-    for column, name in zip(grouping.shape, grouping.attribute_names, strict=True):
+    for name, column in grouping.shape.items():
         yield f"{column} AS {DuckDbSql.quoted(shape_column(name))}"
     for total in grouping.totals:
         yield f"CAST({total} AS DECIMAL(38, 0)) AS {total}" if names[total] == "HUGEINT" else total

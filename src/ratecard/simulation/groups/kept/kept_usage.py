@@ -14,15 +14,16 @@ from typing import Any
 
 from ratecard.base.errors import SimulationError
 from ratecard.requests.dialects import TableDialect
-from ratecard.simulation.groups.kept.manifest import (
+from ratecard.simulation.groups.kept.place import (
     MANIFEST,
     Asked,
     Distinguished,
+    KeptPlace,
     Manifest,
     PackedFile,
     PackedPart,
+    missing_of,
 )
-from ratecard.simulation.groups.kept.place import KeptPlace, missing_of
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED, Plan
 from ratecard.simulation.groups.queries import Grouping, RollUpSql, RowQuantities, Summed
@@ -60,6 +61,7 @@ class KeptSql(RollUpSql):
     """
 
     _requests = f"CAST(sum({ROWS}) AS BIGINT)"
+    _instant_column = DAY
 
     def __init__(self, kept: Manifest, plan: Plan, tables: Mapping[str, str]) -> None:
         usage, self._kept, self._tables = kept.usage_table, kept, tables
@@ -97,9 +99,6 @@ class KeptSql(RollUpSql):
 
     def _instant(self) -> tuple[str, ColumnType]:
         return self._day(), "date"
-
-    def _column_of_instant(self) -> str:
-        return self._day()
 
     def _second(self) -> str:
         return SECOND
@@ -210,7 +209,7 @@ class KeptUsage(OpenUsage):
         needed = Distinguished.of(plan, untyped=self.kept.untyped)
         known = self.kept.distinguished
         missing = list(dict.fromkeys(known.missing(needed, self._models)))
-        if finer := list(known.finer(needed, self._models)):
+        if finer := list(needed.summed_here_only(known, self._models)):
             words = f"the roll-up {self.place} keeps {', '.join(finer)} apart, which are to be added up"
             command = again(self.kept, self.place, keys, self._prices, alone=True)
             raise SimulationError(f"{words}. This one would: {command}")
@@ -224,7 +223,8 @@ class KeptUsage(OpenUsage):
     def counted(self, plan: Plan) -> tuple[int, int]:
         """Count all rows, and the rows without an instant if days are chosen."""
         queries = map(self.sql(plan).undated, self._tables) if plan.chosen.by_day else ()
-        return self.kept.found, self.kept.undated + sum(int(self.ask(query)[0][0]) for query in queries)
+        files, undated = self.kept.files.values(), sum(int(self.ask(query)[0][0]) for query in queries)
+        return sum(file.found for file in files), undated + sum(file.undated for file in files)
 
     def odd_instant(self, plan: Plan) -> str:
         """Return a timestamp that is not an instant, as it was in the usage."""

@@ -17,8 +17,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
 from ratecard.base.errors import SimulationError
-from ratecard.simulation.groups.kept.manifest import MANIFEST, Manifest, of_others
-from ratecard.simulation.groups.kept.place import PACKS, KeptPlace, missing_of
+from ratecard.simulation.groups.kept.place import MANIFEST, PACKS, KeptPlace, Manifest, missing_of, of_others
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta, PutMode, UpdateVersion
