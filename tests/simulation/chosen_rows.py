@@ -36,7 +36,7 @@ WHERE: dict[str, str] = {
     "double < 0.3": "0",
     "double > 1": "25",  # NaN is not a number
     "not double > 1": "0134",
-    "double <= 1": "01",
+    "double <= 0.3": "01",
     "double != 0.3": "02345",
     "flag = true": "03",
     "flag != true": "1245",
@@ -78,3 +78,15 @@ def table() -> pyarrow.Table:
         "odd name": [None] * 5 + [4],
     }
     return pyarrow.table(cells)
+
+
+def of_every_condition() -> tuple[pyarrow.Table, str]:
+    """Rows of its own for each condition, numbered in `condition`, and one condition that means all of them."""
+    numbers = [str(number) for number in range(len(WHERE)) for _ in range(table().num_rows)]
+    rows = pyarrow.concat_tables([table()] * len(WHERE)).append_column("condition", pyarrow.array(numbers))
+    return rows, " or ".join(f"condition = '{number}' and ({each})" for number, each in enumerate(WHERE))
+
+
+def chosen(among: str = "012345") -> set[tuple[str, str]]:
+    """The numbers of each condition and of the rows that it means, among some of them."""
+    return {(str(number), row) for number, rows in enumerate(WHERE.values()) for row in rows if row in among}

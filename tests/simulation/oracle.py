@@ -84,18 +84,8 @@ def told(
 def amounts(found: Iterable[Told]) -> tuple[Decimal, Decimal]:
     """What both sides charge."""
     listed = list(found)
-    return tuple(sum((quote.total for each in listed if (quote := side(each))), Decimal(0)) for side in SIDES)  # type: ignore[return-value]
-
-
-def now_of(each: Told) -> Quote | None:
-    return each.now
-
-
-def then_of(each: Told) -> Quote | None:
-    return each.then
-
-
-SIDES = (now_of, then_of)
+    now = sum((each.now.total for each in listed if each.now), Decimal(0))
+    return now, sum((each.then.total for each in listed if each.then), Decimal(0))
 
 
 def lost_and_new(found: Iterable[Told]) -> LostAndNew:

@@ -1,53 +1,44 @@
 """What a simulation says beside its totals: attribution, customers, volume, margin, targets. All by hand."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from candidate_files import candidate
 from made_up_sums import sums_of
 from rows import table_of
-from usage import CALL, CLIP, ROWS, TEXT, row
+from usage import CALL, CLIP, NOON, ROWS, TEXT, row
 
 from ratecard.base.errors import SimulationError
 from ratecard.review.difference import RateChange
 from ratecard.review.rates import rate_changes
+from ratecard.review.sides import Side
 from ratecard.simulation.answers import attribution
 from ratecard.simulation.answers.customers import customers_of
 from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.answers.target import read_target, smallest_factor
-from ratecard.simulation.answers.volume import read_elasticity
+from ratecard.simulation.answers.volume import elasticities_of, read_elasticity, read_pace, volumes_of
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from shipped import FEW as CARD
+from shipped import few_models
 
-KEYS = ("model", "day", "customer")
-CANDIDATE = """\
-candidate: autumn
-effective: 2026-10-01
-proposed_by: tests
-why: to see what it does
-changes:
-  - scale: {{type: text}}
-    factor: {factor}
-  - set: kling-o3-pro-text-to-video
-    where: {{audio: true}}
-    rate: 0.1701
-"""
+KEYS, KLING, HEARD = ("model", "day", "customer"), "kling-o3-pro-text-to-video", "nvidia/parakeet-tdt-0.6b-v3"
+CARD = few_models("claude-opus-4-6", "crypto-rpc", "ovi-image-to-video", KLING, HEARD, of_each=0)
+AUTUMN = "{scale: {type: text}, factor: 1.1}", "{set: kling-o3-pro-text-to-video, where: {audio: true}, rate: 0.1701}"
 
 
 @pytest.fixture(scope="module")
-def candidate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("candidates") / "autumn.yaml"
-    path.write_text(CANDIDATE.format(factor="1.1"))
-    return path
+def autumn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return candidate(tmp_path_factory.mktemp("candidates"), *AUTUMN, name="autumn")
 
 
 @pytest.fixture(scope="module")
-def simulation(candidate: Path) -> Iterator[Simulation]:
-    with simulate(table_of(ROWS), CARD, candidate, by=KEYS, costs=CARD) as found:
+def simulation(autumn: Path) -> Iterator[Simulation]:
+    with simulate(table_of(ROWS), CARD, autumn, by=KEYS, costs=CARD) as found:
         yield found
 
 
@@ -57,6 +48,8 @@ def test_totals(simulation: Simulation) -> None:
     assert simulation.total.amounts == (current, current + Decimal("0.0009") + 2 * Decimal("0.08"))
     assert simulation.total.percent() == "+10.39%"
     assert (simulation.rows, simulation.priced) == (5, 4)
+    # Those of rows with a price.
+    assert [int(each) for each in simulation.total.quantities] == [500, 5_000, 0, 100, 0, 0]
 
 
 def test_rows_are_in_the_order_of_their_keys_as_text_and_what_is_absent_comes_last() -> None:
@@ -75,15 +68,9 @@ def test_rows_are_in_the_order_of_their_keys_as_text_and_what_is_absent_comes_la
         assert [each for (each,) in engine.fetchall()] == customers
 
 
-def test_quantities_are_those_of_priced_rows(simulation: Simulation) -> None:
-    quantities = [int(each) for each in simulation.total.quantities]
-    assert quantities == [500, 5_000, 0, 100, 0, 0]
-
-
 def test_nothing_is_written_without_decimals() -> None:
-    model = next(name for name, each in CARD.tables.models.items() if each.type == "transcription")
-    heard = row("transcription", model, "a", seconds=Decimal("1.5"))
-    with simulate(table_of([ROWS[0], heard]), by=["type"]) as found:
+    heard = row("transcription", HEARD, "a", seconds=Decimal("1.5"))
+    with simulate(table_of([ROWS[0], heard]), CARD, by=["type"]) as found:
         by_type = {each.key[0]: list(map(str, each.quantities)) for each in found.groups}
     assert by_type == {"text": ["500", "5000", "0", "100", "0", "0"], "transcription": [*["0"] * 5, "1.500000000000"]}
 
@@ -94,8 +81,6 @@ def test_what_cannot_be_priced_is_counted_with_its_reason(simulation: Simulation
     assert found.reason.startswith("usage.prompt_tokens_details.cached_tokens: Number must be less than or equal to")
     counts = {"prompt_tokens": "5", "completion_tokens": "0", "cached_tokens": "6"}
     assert found.examples == ({"type": "text", "model": "claude-opus-4-6"} | counts,)
-    with pytest.raises(SimulationError, match="1 of 5 rows cannot be priced"):
-        simulate(table_of(ROWS), strict=True)
 
 
 def test_attribution_adds_up_to_the_difference(simulation: Simulation) -> None:
@@ -172,29 +157,35 @@ def test_volume_answers_the_price_of_each_model(simulation: Simulation) -> None:
         simulation.response(dict([read_elasticity("kling-o3-pro-text-to-vide=-1")]))
 
 
-@pytest.mark.parametrize("given", ["all", "=-1", "all=x", "all=nan", "all=-1:2", "all=-1:1..x"])
-def test_an_elasticity_that_cannot_be_read(given: str) -> None:
-    with pytest.raises(SimulationError, match=r"Write MODEL=-0\.8"):
-        read_elasticity(given)
+MODEL, TARGET, VOLUME, PACE = (
+    r"Write MODEL=-0\.8", "Write 5%", r"Write -5%, TYPE=-5%, FAMILY=-5%, MODEL=\+10% or customer:NAME=-100%",
+    "Write 30d, 90d or all",
+)  # fmt: skip
+# Else what is expected would lie outside of what is possible.
+RANGE = r"-?[0-9.]+ is not within .*\. Write the least, two dots"
 
 
-@pytest.mark.parametrize("given", ["all=-1:-0.5..-0.2", "veo=-0.8:-0.4..-1.2", "all=0:-2..-1", "all=-0.8:-0.7..-0.7"])
-def test_an_elasticity_outside_of_its_own_range_is_refused(given: str) -> None:
-    """Else what is expected would lie outside of what is possible."""
-    with pytest.raises(SimulationError, match=r"-?[0-9.]+ is not within .*\. Write the least, two dots"):
-        read_elasticity(given)
+@pytest.mark.parametrize(
+    ("read", "said", "given"),
+    [
+        *((read_elasticity, MODEL, each) for each in ("all", "=-1", "all=x", "all=nan", "all=-1:2", "all=-1:1..x")),
+        *((read_elasticity, RANGE, each) for each in ("all=-1:-0.5..-0.2", "veo=-0.8:-0.4..-1.2", "all=0:-2..-1")),
+        (read_elasticity, RANGE, "all=-0.8:-0.7..-0.7"),
+        (elasticities_of, "the elasticity of 'all' is given twice", ["all=-1", "all=-2"]),
+        *((read_target, TARGET, each) for each in ("5", "profit=5%", "x%", "=5%", "nan%")),
+        *((volumes_of, VOLUME, [each]) for each in ("5", "-101%", "=5%", "x%", "nan%", "all=5")),
+        *((read_pace, PACE, each) for each in ("90", "0d", "-3d", "d", "a year")),
+    ],
+)
+def test_what_cannot_be_read_says_how_to_write_it(read: Callable[[Any], Any], said: str, given: Any) -> None:
+    with pytest.raises(SimulationError, match=said):
+        read(given)
 
 
-def test_margin_over_what_we_pay(simulation: Simulation) -> None:
-    # We pay the current prices: no margin now, and the whole difference under the candidate.
-    found = simulation.margin()
-    assert found.total.margin(0) == 0
-    assert found.total.margin(1) == simulation.total.difference()
-    assert found.below == ((), ())
-
-
-def test_what_is_sold_below_cost(candidate: Path) -> None:
-    dearer = CARD.with_candidate(candidate)
+def test_what_is_sold_below_cost(simulation: Simulation, autumn: Path) -> None:
+    # What we pay there are the current prices, and the candidate's are higher.
+    assert simulation.margin().below == ((), ())
+    dearer = CARD.with_candidate(autumn)
     with simulate(table_of(ROWS), CARD, by=KEYS, costs=dearer) as found:
         below = found.margin().below[0]
         # The greatest loss first: two clips, then the tokens.
@@ -204,37 +195,13 @@ def test_what_is_sold_below_cost(candidate: Path) -> None:
         ]
 
 
-def test_costs_that_are_not_known_are_in_no_figure() -> None:
-    with simulate(table_of(ROWS), by=KEYS, costs=CARD, current="2026-10-02") as found:
-        assert found.margin().total.unknown == 0
-
-
-def test_the_smallest_factor_that_reaches_a_target(tmp_path: Path) -> None:
-    path = tmp_path / "text.yaml"
-    path.write_text(CANDIDATE.partition("  - set:")[0].format(factor="1.1"))
-    with simulate(table_of(ROWS), CARD, path, by=KEYS) as found:
-        reached = smallest_factor(found, path, read_target("0.1%"))
-        # All text is 0.009: 0.1 % of the whole is reached where text rises by it.
-        wanted = found.total.amounts[0] / 1000 / Decimal(TEXT)
-        assert reached.factor == (1 + wanted).quantize(Decimal("0.0001"), rounding="ROUND_CEILING")
-        assert reached.below is not None
-        assert reached.below < reached.wanted <= reached.revenue
-
-
-def test_a_target_out_of_reach(candidate: Path, tmp_path: Path) -> None:
-    path = tmp_path / "nothing.yaml"
-    path.write_text(CANDIDATE.partition("changes:")[0].format() + "changes:\n  - retire: ovi-image-to-video\n")
-    with simulate(table_of(ROWS), CARD, candidate, by=KEYS) as found:
+def test_a_target_out_of_reach(autumn: Path, tmp_path: Path) -> None:
+    nothing = candidate(tmp_path, "retire: ovi-image-to-video")
+    with simulate(table_of(ROWS), CARD, autumn, by=KEYS) as found:
         with pytest.raises(SimulationError, match="100 times the price"):
-            smallest_factor(found, candidate, read_target("100000%"))
+            smallest_factor(found, autumn, read_target("100000%"))
         with pytest.raises(SimulationError, match="scales nothing"):
-            smallest_factor(found, path, read_target("5%"))
-
-
-@pytest.mark.parametrize("given", ["5", "profit=5%", "x%", "=5%", "nan%"])
-def test_a_target_that_cannot_be_read(given: str) -> None:
-    with pytest.raises(SimulationError, match="Write 5%"):
-        read_target(given)
+            smallest_factor(found, nothing, read_target("5%"))
 
 
 def test_what_the_engine_has_run_can_be_read_and_run_again(simulation: Simulation) -> None:
@@ -248,10 +215,10 @@ def test_what_the_engine_has_run_can_be_read_and_run_again(simulation: Simulatio
     assert simulation.sql[-1] == asked and isinstance(again, list)
 
 
-def test_what_has_run_stays_readable_after_a_trial_whose_own_statements_are_forgotten(candidate: Path) -> None:
-    with simulate(table_of(ROWS), "2026-10-06", candidate, by=KEYS) as found:
+def test_what_has_run_stays_readable_after_a_trial_whose_own_statements_are_forgotten(autumn: Path) -> None:
+    with simulate(table_of(ROWS), Side("2026-10-06", CARD, NOON + timedelta(4)), autumn, by=KEYS) as found:
         before = found.sql
-        with found.trying(candidate) as trial:
+        with found.trying(autumn) as trial:
             assert trial.total and found.sql[: len(before)] == before and len(found.sql) > len(before)
         assert found.sql == before
         assert found.own_days() is not None

@@ -2,30 +2,31 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pytest
+from few import card_of_models, with_models
 from hypothesis import HealthCheck, Phase, assume, given, note, settings
 from hypothesis import strategies as st
+from kept_roll_ups import DEARER, NOW
 from made_up_card import FACTORS, LINES, METERS, card_of
 from pydantic_core import to_json
 
 from nightly import examples
 from ratecard import QuoteError, RateCard
 from ratecard.base.errors import SimulationError
-from ratecard.load.folder import read_folder, tables_from
 from ratecard.review.sides import Side
 from ratecard.simulation.prices.outcome import Refused
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.columns import column_of
 from ratecard.simulation.simulate import simulate
 from ratecard.testing import rate_cards
-from shipped import CARD as SHIPPED
-from token_tables import by_tokens, family, text_model
+from shipped import few_models
+from token_tables import by_tokens, text_model
 
 Row = dict[str, Any]
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -48,7 +49,7 @@ def usage_of(row: Row) -> Row:
     """The usage that a row is, field by field."""
     usage: Row = {}
     for name, value in row.items():
-        if value is not None:
+        if value is not None and name not in ("timestamp", "customer"):
             *way, last = column_of(name).path
             within = usage
             for part in way:
@@ -70,7 +71,7 @@ def by_row(card: RateCard, rows: Sequence[Row]) -> tuple[dict[str, Decimal], Cou
     refused: Counter[str] = Counter()
     for row in rows:
         try:
-            quote = card.at(DAY).rate(usage_of(row))
+            quote = card.at(row.get("timestamp", DAY)).rate(usage_of(row))
             if quote.currency == "USD":
                 sums[row["model"]] += quote.total
             else:
@@ -84,11 +85,16 @@ def check(found: Simulation, rows: Sequence[Row]) -> None:
     for number, side in enumerate(found.sides):
         sums, refused = by_row(side.card, rows)
         assert {row.key[0]: row.amounts[number] for row in found.groups if row.requests} == sums
-        said: Counter[str] = Counter()
-        for counted, outcome in zip(found.comparison.roll_up.shapes, found.outcomes[number], strict=True):
-            if outcome.refusal:
-                said[outcome.refusal.reason] += counted.requests
-        assert said == refused
+        assert refusals(found, number) == refused
+
+
+def refusals(found: Simulation, side: int) -> Counter[str]:
+    """How many rows a side refuses in which words."""
+    said: Counter[str] = Counter()
+    for counted, outcome in zip(found.comparison.roll_up.shapes, found.outcomes[side], strict=True):
+        if outcome.refusal:
+            said[outcome.refusal.reason] += counted.requests
+    return said
 
 
 def simulated(card: RateCard, rows: Sequence[Row], *candidates: Side, **how: Any) -> Simulation:
@@ -145,12 +151,11 @@ def one_sided(model: str, refused: str, *rates: str) -> str:
 
 def test_models_without_a_price_of_one_side_beside_one_with_tiers() -> None:
     """Rows without tokens of that side have a price; those with some are refused."""
-    text = family(
+    card = card_of_models(
         one_sided("heard", "input", "cache_input, rate: 1", "input_audio, rate: 3", "output, rate: 5"),
         one_sided("read", "output", "input, rate: 2", "output_reasoning, rate: 7"),
         one_sided("tiers", "output", "input, rate: 2", "input, above: 9, rate: 4"),
     )
-    card = RateCard(tables_from({"made-up.yaml": text.encode()}))
     rows = [
         {**dict.fromkeys(SAID), "type": "text", "model": model}
         | {"tokens.input": own + cached + audio, "tokens.cache_input": cached, "tokens.input_audio": audio}
@@ -197,7 +202,7 @@ def test_a_bucket_or_tier_that_some_condition_does_not_sell(rates: str, further:
     if pages is not None:
         version = version.replace("\n        examples:", _PAGES).replace("completion_tokens: 0}",
                                   "completion_tokens: 0, counts: {page: 0}}")  # fmt: skip
-    card = RateCard(tables_from({"made-up.yaml": family(text_model("m", version)).encode()}))
+    card = card_of_models(text_model("m", version))
     rows = [
         {"type": "text", "model": "m", "prompt_tokens": prompt, "completion_tokens": completion,
          "cached_tokens": cached, "service_tier": tier, "speed": speed, "counts.page": pages}
@@ -222,17 +227,12 @@ def test_tokens_beside_searches_and_of_aliases_are_charged_once(without: str) ->
         ),
         further="aliases: [alias]",
     )
-    card = RateCard(tables_from({**read_folder(), "text/made-up.yaml": family(lacking, tiers).encode()}))
+    shop = few_models("claude-opus-4-6", "grok-4-3", of_each=0)
+    card = with_models(shop, card_of_models(lacking, tiers))
     day = datetime(2026, 10, 5, tzinfo=UTC)
+    head = {"type": "text", "completion_tokens": 9}
     rows = [
-        {
-            "type": "text",
-            "model": name,
-            "prompt_tokens": prompt,
-            "completion_tokens": 9,
-            "cached_tokens": cached,
-            "web_search_requests": count,
-        }
+        head | {"model": name, "prompt_tokens": prompt, "cached_tokens": cached, "web_search_requests": count}
         for name in ("claude-opus-4-6", "grok-4-3", "grok-4-3:enable_web_search=on", "tiers", "alias")
         for prompt in (1_000, 250_000)
         for cached in (0, 400, prompt)
@@ -251,7 +251,7 @@ def test_wrong_counts_of_a_model_that_only_a_candidate_offers_are_said() -> None
     tokens = by_tokens("- {tokens: input, rate: 1}\n- {tokens: output, rate: 2}")
     dearer = by_tokens("- {tokens: input, rate: 2}\n- {tokens: output, rate: 2}")
     offered = ([text_model("old", tokens)], [text_model("old", dearer), text_model("new", tokens)])
-    now, then = (RateCard(tables_from({"text.yaml": family(*each).encode()})) for each in offered)
+    now, then = (card_of_models(*each) for each in offered)
     counts = {"prompt_tokens": 1, "completion_tokens": 1}
     rows = [{"type": "text", "model": name, **counts, "cached_tokens": 5} for name in ("old", "new")]
     rows += [{"type": "text", "model": "new", "prompt_tokens": 1}, {"type": "text", "model": "old", **counts}]
@@ -369,11 +369,7 @@ def test_cards_that_know_other_buckets_and_conditions(card: RateCard) -> None:
     ])  # fmt: skip
     with simulated(card, rows, Side("then", other, DAY)) as found:
         for number, side in enumerate(found.sides):
-            said: Counter[str] = Counter()
-            for counted, outcome in zip(found.comparison.roll_up.shapes, found.outcomes[number], strict=True):
-                if outcome.refusal:
-                    said[outcome.refusal.reason] += counted.requests
-            assert said == by_row(side.card, rows)[1]
+            assert refusals(found, number) == by_row(side.card, rows)[1]
     with simulated(card, rows) as alone, pytest.raises(SimulationError, match="other buckets or conditions"):
         alone.against(Side("then", other, DAY))
 
@@ -400,10 +396,7 @@ def test_tokens_of_every_bucket_are_in_the_quantities(card: RateCard) -> None:
 def test_what_several_buckets_pay_at_one_rate_is_attributed_to_it(more: dict[str, int]) -> None:
     """A bucket without a rate of its own is charged with its parent: two lines of a request have one SKU."""
     rows = [{"type": "text", "model": "claude-opus-4-6", "tokens.input": 1_000_000, "tokens.output": 1_000_000, **more}]
-    dearer = SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml")
-    sides = [
-        Side(name, card, datetime(2026, 10, 20, tzinfo=UTC)) for name, card in (("now", SHIPPED), ("then", dearer))
-    ]
+    sides = [replace(side, at=datetime(2026, 10, 20, tzinfo=UTC)) for side in (NOW, DEARER)]
     with simulate(pyarrow.Table.from_pylist(rows), sides[0], sides[1:], by=("model",)) as found:
         parts = found.attribution()
         assert parts.difference == found.total.difference() == sum(part.amount for part in parts.parts)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
+from candidate_files import candidate
 from rows import expected, table_of
 from test_row_by_row import written
 from usage import CALL, CLIP, ROWS, TEXT, row
@@ -31,13 +32,7 @@ from ratecard.simulation.simulate import simulate
 from shipped import FEW as SHIPPED
 
 KEYS = ("model", "day", "customer")
-HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
-
-
-def candidate(folder: Path, name: str, change: str) -> Path:
-    path = folder / f"{name}.yaml"
-    path.write_text(f"candidate: {name}\n{HEAD}  - {change}\n")
-    return path
+DEARER = "{scale: {type: text}, factor: 1.1}"
 
 
 def amounts(result: Simulation, number: int) -> dict[tuple[str | None, ...], Decimal]:
@@ -45,8 +40,8 @@ def amounts(result: Simulation, number: int) -> dict[tuple[str | None, ...], Dec
 
 
 def test_what_one_candidate_retires_is_lost_under_it_alone(tmp_path: Path) -> None:
-    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
-    without = candidate(tmp_path, "without", "retire: kling-o3-pro-text-to-video")
+    dearer = candidate(tmp_path, DEARER)
+    without = candidate(tmp_path, "retire: kling-o3-pro-text-to-video", name="without")
     text, calls, clips = Decimal(TEXT), Decimal(CALL), 2 * Decimal(CLIP)
     with simulate(table_of(ROWS), SHIPPED, [dearer, without], by=KEYS) as both:
         assert (both.rows, both.priced) == (5, 4)
@@ -65,7 +60,7 @@ def test_what_one_candidate_retires_is_lost_under_it_alone(tmp_path: Path) -> No
 
 def test_what_one_candidate_cannot_price_is_in_no_total_of_any_side(tmp_path: Path) -> None:
     """A model that is charged in another currency has a price, and it cannot be added."""
-    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
+    dearer = candidate(tmp_path, DEARER)
     models, name = SHIPPED.tables.models, "kling-o3-pro-text-to-video"
     euros = {**models, name: models[name].model_copy(update={"currency": "EUR"})}
     abroad = Side("abroad", RateCard(replace(SHIPPED.tables, models=euros)))
@@ -80,7 +75,7 @@ def test_what_one_candidate_cannot_price_is_in_no_total_of_any_side(tmp_path: Pa
 
 
 def test_a_card_read_at_each_row_beside_prices_of_one_day(tmp_path: Path) -> None:
-    card = SHIPPED.with_candidate(candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}"))
+    card = SHIPPED.with_candidate(candidate(tmp_path, DEARER))
     with (
         simulate(table_of(ROWS), date(2026, 9, 1), [card], by=KEYS) as anew,
         simulate(table_of(ROWS), date(2026, 9, 1), by=KEYS) as standing,
@@ -96,8 +91,8 @@ def test_a_card_read_at_each_row_beside_prices_of_one_day(tmp_path: Path) -> Non
 
 
 def test_sides_of_different_decimals_are_written_at_one(tmp_path: Path) -> None:
-    coarse = candidate(tmp_path, "coarse", "{scale: {type: text}, factor: 1.1}")
-    fine = candidate(tmp_path, "fine", "{scale: {model: claude-opus-4-6}, factor: 1.000001}")
+    coarse = candidate(tmp_path, DEARER, name="coarse")
+    fine = candidate(tmp_path, "{scale: {model: claude-opus-4-6}, factor: 1.000001}", name="fine")
     with simulate(table_of(ROWS), SHIPPED, [coarse, fine], by=KEYS) as found:
         assert found.total.amounts[2] - found.total.amounts[0] == Decimal(TEXT) * Decimal("0.000001")
         for number in range(3):
@@ -107,7 +102,7 @@ def test_sides_of_different_decimals_are_written_at_one(tmp_path: Path) -> None:
 def test_amounts_beyond_64_bits_are_read_whole(tmp_path: Path) -> None:
     most = 2**59 - 1
     rows = [row("text", "claude-opus-4-6", customer, prompt_tokens=most, completion_tokens=most) for customer in "aab"]
-    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
+    dearer = candidate(tmp_path, DEARER)
     sums, _ = expected(SHIPPED, rows, KEYS)
     with simulate(table_of(rows), SHIPPED, dearer, by=KEYS) as found:
         scale = found.comparison.scale
@@ -147,7 +142,7 @@ def test_whoever_stops_the_pricing_stops_the_reading(monkeypatch: pytest.MonkeyP
 
 
 def test_a_request_too_large_to_be_added_is_asked_of_each_side(tmp_path: Path) -> None:
-    retired = SHIPPED.with_candidate(candidate(tmp_path, "retired", "retire: claude-opus-4-6"))
+    retired = SHIPPED.with_candidate(candidate(tmp_path, "retire: claude-opus-4-6", name="retired"))
     rows = [row("text", "claude-opus-4-6", "a", prompt_tokens=2**59, completion_tokens=0)]
     with simulate(table_of(rows), Side("now", retired), Side("back", SHIPPED), by=KEYS) as found:
         assert [type(outcomes[0]) for outcomes in found.outcomes] == [Refused, PricedShape]
@@ -187,11 +182,11 @@ def test_what_is_priced_alike_is_priced_once_until_something_changes(tmp_path: P
     """A model's price at a moment is that of the version in effect, of its searches, and of the limits."""
     text, search = "claude-opus-4-6", "web-search"
     changes = {
-        "dearer": "{scale: {type: text}, factor: 1.1}",
+        "dearer": DEARER,
         "search": f"{{scale: {{model: {search}}}, factor: 1.1}}",
         "retired": f"retire: {text}",
     }
-    cards = {name: SHIPPED.with_candidate(candidate(tmp_path, name, change)) for name, change in changes.items()}
+    cards = {name: SHIPPED.with_candidate(candidate(tmp_path, change, name=name)) for name, change in changes.items()}
     later = SHIPPED.tables.limits[0].model_copy(update={"effective": date(2026, 10, 1)})
     cards["limits"] = RateCard(replace(SHIPPED.tables, limits=(later, *SHIPPED.tables.limits)))
     pricer, now = Pricer(Predicates()), Side("now", SHIPPED)
@@ -206,18 +201,21 @@ def test_what_is_priced_alike_is_priced_once_until_something_changes(tmp_path: P
 
 
 def test_a_further_candidate_is_what_a_simulation_of_its_own_says(tmp_path: Path) -> None:
-    first = candidate(tmp_path, "first", "{scale: {type: text}, factor: 1.1}")
+    first = candidate(tmp_path, DEARER, name="first")
     changes = (
         "{scale: {type: video}, factor: 1.2}",
         "retire: kling-o3-pro-text-to-video",
         "{scale: {type: rpc}, factor: 2}",
     )
-    others = [candidate(tmp_path, f"other{number}", change) for number, change in enumerate(changes)]
+    others = [candidate(tmp_path, change, name=f"other{number}") for number, change in enumerate(changes)]
+    anew = {}
+    for other in (*others, first):
+        with simulate(table_of(ROWS), SHIPPED, other, by=KEYS) as found:
+            anew[other] = found.total, found.groups, found.unpriced
     with simulate(table_of(ROWS), SHIPPED, first, by=KEYS) as standing:
         for other in (*others, first, *others):
             further = standing.against(other)
-            with simulate(table_of(ROWS), SHIPPED, other, by=KEYS) as anew:
-                assert (further.total, further.groups, further.unpriced) == (anew.total, anew.groups, anew.unpriced)
+            assert (further.total, further.groups, further.unpriced) == anew[other]
 
 
 def test_what_is_said_of_an_unknown_model_does_not_depend_on_which_of_its_rows_come_first() -> None:
@@ -232,7 +230,7 @@ def test_what_is_said_of_an_unknown_model_does_not_depend_on_which_of_its_rows_c
 
 
 def test_customers_under_a_candidate_that_was_only_tried_are_asked_before_it_is_forgotten(tmp_path: Path) -> None:
-    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
+    dearer = candidate(tmp_path, DEARER)
     with simulate(table_of(ROWS), SHIPPED, by=KEYS) as found:
         with found.trying(dearer) as tried:
             customers = tried.customers()

@@ -10,6 +10,7 @@ import openpyxl
 import pyarrow
 import pyarrow.parquet
 import pytest
+from candidate_files import candidate as candidate_of
 from contract_usage import ACCOUNTS, CONTRACTS, SHOP, row_by_row, table, usage
 from kept_roll_ups import REFUSED
 from rows import table_of
@@ -42,7 +43,7 @@ def candidate(folder: Path, text: str) -> Path:
     return folder / "offer.yaml"
 
 
-@pytest.mark.parametrize("by", [(), ("account",), ("model",), ("account", "day", "model"), ("day",)])
+@pytest.mark.parametrize("by", [("account",), ("model",), ("account", "day", "model"), ("day",)])
 def test_each_row_has_the_prices_of_its_account(by: tuple[str, ...]) -> None:
     expected, refused = row_by_row(SHOP, ROWS, *by)
     with simulate(table(ROWS), NOW, by=by, contracts=True) as found:
@@ -98,10 +99,8 @@ def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
     days, amounts = ("2026-10-05", "2026-10-12", "2026-10-19"), ("9", "11", "13")
     card = card_of(contract("- {for: {model: flat, conditions: {tokens: output}}, rate: 2}", accounts="a"))
     for number, (day, rate) in enumerate(zip(days, amounts, strict=True)):
-        file = tmp_path / f"{number}.yaml"
-        head = f"candidate: c{number}\neffective: {day}\nproposed_by: me\nwhy: dearer\nchanges:\n"
-        file.write_text(f"{head}  - {{set: flat, where: {{tokens: output}}, rate: {rate}}}\n")
-        card = card.with_candidate(file)
+        change = f"{{set: flat, where: {{tokens: output}}, rate: {rate}}}"
+        card = card.with_candidate(candidate_of(tmp_path, change, name=f"c{number}", day=day))
     rows = [
         {"type": "text", "model": "flat", "timestamp": datetime(2026, 10, day, tzinfo=UTC), "account": account}
         | {"prompt_tokens": 0, "completion_tokens": 1_000_000}
@@ -140,17 +139,18 @@ def test_usage_that_does_not_say_whose_rows_are_is_refused() -> None:
         simulate(table_of(ROWS, ()), NOW, contracts=True)
 
 
+def offered(override: str, terms: str = "contract: try, accounts: [nobody], from: 2026-10-08") -> str:
+    return f"contracts:\n  - {{{terms}, source: offer, overrides: [{{{override}}}]}}\n"
+
+
+CHANGED = "contract: next, extends: bounds, accounts: [c], from: 2026-10-12"
 OFFERS = {
-    "an account that has none": "contracts:\n  - {contract: try, accounts: [nobody], from: 2026-10-09, source: offer,"
-    " overrides: [{for: {model: flat}, rate: 1}]}\n",
-    "a contract that is changed": "contracts:\n  - {contract: next, extends: bounds, accounts: [c], from: 2026-10-12,"
-    " source: offer, overrides: [{for: {model: tiered, conditions: {tokens: output}}, rate: 1}]}\n",
-    "a contract and the list": "changes: [{scale: {model: flat}, factor: 2}]\ncontracts:\n  - {contract: try,"
-    " accounts: [nobody], from: 2026-10-08, until: 2026-10-15, source: offer, overrides: [{for: {type: text},"
-    " percent: -90%}]}\n",
+    "an account that has none": offered("for: {model: flat}, rate: 1").replace("10-08", "10-09"),
+    "a contract that is changed": offered("for: {model: tiered, conditions: {tokens: output}}, rate: 1", CHANGED),
+    "a contract and the list": "changes: [{scale: {model: flat}, factor: 2}]\n"
+    + offered("for: {type: text}, percent: -90%").replace("10-08", "10-08, until: 2026-10-15"),
     "the list alone": "changes: [{scale: {type: text}, factor: 2}]\n",
-    "a model for one account alone": "contracts:\n  - {contract: try, accounts: [nobody], from: 2026-10-08,"
-    " source: offer, overrides: [{for: {model: clip}, only: true}]}\n",
+    "a model for one account alone": offered("for: {model: clip}, only: true"),
 }
 
 
@@ -193,27 +193,19 @@ def test_a_candidate_that_is_tried_later_may_be_for_an_account_that_had_no_contr
         assert groups(tried, 1) == row_by_row(other, ROWS, "account")[0]
 
 
+NEW = "contracts:\n  - {contract: new, accounts: [x], from: 2026-10-09, source: s}\n"
+
+
 @pytest.mark.parametrize(
     ("offer", "words"),
     [
-        ("contracts:\n  - {contract: plain, accounts: [x], from: 2026-10-09, source: s}\n", "extends: plain"),
-        ("contracts:\n  - {contract: new, accounts: [x], from: 2026-10-07, source: s}\n", "is before 2026-10-08"),
-        ("contracts:\n  - {contract: new, accounts: [a], from: 2026-10-09, source: s}\n", "two at one instant"),
-        (
-            "contracts:\n  - {contract: new, accounts: [x], from: 2026-10-09, source: s,"
-            " overrides: [{for: {type: txt}, percent: -1%}]}\n",
-            "no type 'txt'",
-        ),
-        (
-            "contracts:\n  - {contract: new, accounts: [x], from: 2026-10-09, source: s, monthly:"
-            " [{minimum: 5, currency: USD, for: {type: nothing}}]}\n",
-            "nothing",
-        ),
-        (
-            "until: 2026-10-20\ncontracts:\n  - {contract: new, accounts: [x], from: 2026-10-09, source: s}\n",
-            "holds longer",
-        ),
-        ("contracts:\n  - {contract: new, accounts: [x], from: 2026-10-09}\n", "source"),
+        (NEW.replace("new", "plain"), "extends: plain"),
+        (NEW.replace("10-09", "10-07"), "is before 2026-10-08"),
+        (NEW.replace("[x]", "[a]"), "two at one instant"),
+        (NEW.replace("s}", "s, overrides: [{for: {type: txt}, percent: -1%}]}"), "no type 'txt'"),
+        (NEW.replace("s}", "s, monthly: [{minimum: 5, currency: USD, for: {type: nothing}}]}"), "nothing"),
+        (f"until: 2026-10-20\n{NEW}", "holds longer"),
+        (NEW.replace(", source: s", ""), "source"),
         ("contracts: []\n", "changes"),
     ],
 )
@@ -224,9 +216,8 @@ def test_contracts_of_candidates_are_refused_as_those_of_files_are(offer: str, w
 
 
 def test_the_examples_of_a_contract_of_a_candidate_are_worked_before_its_first_price(tmp_path: Path) -> None:
-    wrong = "contracts:\n  - contract: new\n    accounts: [x]\n    from: 2026-10-09\n    source: s\n    overrides:\n"
-    wrong += "      - {for: {model: clip}, factor: 0.5}\n    examples:\n"
-    wrong += "      - {model: clip, request: {duration: 5s, resolution: 480p}, total: 9}\n"
+    example = "examples: [{model: clip, request: {duration: 5s, resolution: 480p}, total: 9}]"
+    wrong = NEW.replace("s}", f"s, overrides: [{{for: {{model: clip}}, factor: 0.5}}], {example}}}")
     card = SHOP.with_candidate(candidate(tmp_path, wrong))
     with pytest.raises(TableError, match="9"):
         card.at(date(2026, 10, 9), account="x").quote_video({"model": "clip", "duration": "5s", "resolution": "480p"})

@@ -11,13 +11,12 @@ import pyarrow.parquet
 import pytest
 from counted_rows import UNITS, counted_table, random_counting_card, random_counting_rows
 from kept_roll_ups import same_or_refused
-from test_buckets_and_conditions import DAY, by_row, check, flat, usage_of
+from test_buckets_and_conditions import DAY, by_row, check, flat, refusals
 
-from ratecard import QuoteError, RateCard, rollup
+from ratecard import RateCard, rollup
 from ratecard.base.errors import SimulationError
 from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
-from ratecard.simulation.prices.outcome import Refused
 from ratecard.simulation.simulate import simulate
 
 PAGES = "{charge: pages, method: count, unit: kpage, rates: [{rate: 1.5}]}"
@@ -58,9 +57,16 @@ models:
 """
 
 
+ROUNDED = TABLES.replace("unit: kpage,", "unit: kpage, started: 4,", 1)
+
+
+def card_of(text: str = TABLES, units: str = UNITS) -> RateCard:
+    return RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": units.encode()}))._unproved
+
+
 @pytest.fixture(scope="module")
 def card() -> RateCard:
-    return RateCard(tables_from({"tables.yaml": TABLES.encode(), "units.yaml": UNITS.encode()}))
+    return card_of()
 
 
 def rows() -> list[dict[str, Any]]:
@@ -90,9 +96,7 @@ def test_every_row_costs_what_its_usage_costs(card: RateCard) -> None:
 
 
 def test_a_fee_per_request_is_attributed_by_itself(card: RateCard) -> None:
-    text = TABLES.replace("rate: 0.01}", "rate: 0.03}").replace("total: 0.01}", "total: 0.03}")
-    text = text.replace("total: 0.03}]\n  - model: voice", "total: 0.05}]\n  - model: voice").replace("15.01", "15.03")
-    dearer = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": UNITS.encode()}))
+    dearer = card_of(TABLES.replace("rate: 0.01}", "rate: 0.03}"))
     listed = [
         row for row in rows() if row["model"] == "chat" and row["counts.page"] == 12 and row["service_tier"] != "flex"
     ]
@@ -115,13 +119,11 @@ def test_counts_within_an_object(card: RateCard) -> None:
 
 
 def test_a_candidate_of_which_other_types_charge_counts(card: RateCard) -> None:
-    plain = TABLES.replace(f"          - {REQUESTS}\n        examples: [{{usage: {{n: 1}}, total: 0.03}}]",
-                           "        examples: [{usage: {n: 1}, total: 0.02}]")  # fmt: skip
-    plain = plain.replace(
-        f"          - {REQUESTS}\n        examples: [{{usage: {{characters", "        examples: [{usage: {characters"
-    )
-    plain = plain.replace("15.01", "15")
-    other = RateCard(tables_from({"tables.yaml": plain.encode(), "units.yaml": UNITS.encode()}))
+    plain = TABLES
+    for usage in ("n", "characters"):
+        examples = f"        examples: [{{usage: {{{usage}:"
+        plain = plain.replace(f"          - {REQUESTS}\n{examples}", examples)
+    other = card_of(plain)
     with simulate(table(rows()), Side("now", other, DAY), by=("model",)) as found:
         check(found, rows())
         with found.against(Side("then", card, DAY)) as both:
@@ -139,8 +141,7 @@ def test_a_candidate_of_which_other_types_charge_counts(card: RateCard) -> None:
     ids=["odd-unit", "blocks", "minimum"],
 )
 def test_counts_that_are_not_linear(units: str, edit: tuple[str, str]) -> None:
-    text = TABLES.replace(*edit) if edit[0] else TABLES
-    uneven = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": units.encode()}))._unproved
+    uneven = card_of(TABLES.replace(*edit) if edit[0] else TABLES, units)
     with simulate(table(rows()), Side("now", uneven, DAY), by=("model",)) as found:
         check(found, rows())
 
@@ -153,17 +154,15 @@ def test_random_counts_of_random_cards(seed: int) -> None:
     listed = random_counting_rows(cards[1], random, 120)
     table = counted_table(listed, seed)
     now, then = (Side(name, card) for name, card in zip(("now", "then"), cards, strict=True))
-    answers = [each_row(card, listed) for card in cards]
+    answers = [by_row(card, listed) for card in cards]
     with simulate(table, now, by=("model",)) as found:
         by_model = {str(row.key[0]): row.amounts[0] for row in found.groups if row.amounts[0]}
         assert by_model == {name: amount for name, amount in answers[0][0].items() if amount}
     with simulate(table, now, [then], by=("model",)) as found:
         for number, (sums, refused) in enumerate(answers):
-            added, said = defaultdict[str, Decimal](Decimal), Counter[str]()
+            added, said = defaultdict[str, Decimal](Decimal), refusals(found, number)
             for counted, outcome in zip(found.comparison.roll_up.shapes, found.outcomes[number], strict=True):
-                if outcome.refusal:
-                    said[outcome.refusal.reason] += counted.requests
-                else:
+                if not outcome.refusal:
                     added[str(counted.shape.model)] += found.comparison.charge(counted, outcome.amounts)
             assert {key: (said[key], refused[key]) for key in said | refused if said[key] != refused[key]} == {}
             assert dict(added) == sums
@@ -177,9 +176,7 @@ def test_counts_that_are_charged_linearly_are_added(card: RateCard) -> None:
         for pages in range(1, 41)
     ])  # fmt: skip
     listed = [row | {"counts.page": None} if row["model"] == "picture" else row for row in listed]
-    rounded = TABLES.replace("unit: kpage,", "unit: kpage, started: 4,", 1)
-    files = {"tables.yaml": rounded.encode(), "units.yaml": UNITS.encode()}
-    for charged, shapes in ((card, 2), (RateCard(tables_from(files))._unproved, 41)):
+    for charged, shapes in ((card, 2), (card_of(ROUNDED), 41)):
         with simulate(table(listed), Side("now", charged, DAY), by=("model",)) as found:
             assert len(found.comparison.roll_up.shapes) == shapes
             check(found, listed)
@@ -194,8 +191,7 @@ def test_a_candidate_that_charges_no_tokens(card: RateCard) -> None:
     tokens = "{charge: t, method: tokens, unit: mtoken, rates: [{tokens: input, rate: 4}, {tokens: output, rate: 4}]}"
     text = TABLES.replace(f"text{HEAD}        charges:\n          - {PAGES}", f"text{HEAD}        charges: [{tokens}]")
     text = text.replace("{usage: {counts: {page: 1000}}, total: 1.5}", "{usage: {prompt_tokens: 1000000}, total: 4}")
-    now = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": UNITS.encode()}))._unproved
-    with simulate(table(listed), Side("now", now, DAY), [Side("then", card, DAY)], by=("model",)) as found:
+    with simulate(table(listed), Side("now", card_of(text), DAY), [Side("then", card, DAY)], by=("model",)) as found:
         shapes = zip(found.comparison.roll_up.shapes, *found.outcomes, strict=True)
         amounts = {each.shape.model: (one.amounts[0], sum(other.amounts)) for each, one, other in shapes}
     assert amounts["ocr"] == (Decimal(0), Decimal("0.0015"))
@@ -215,9 +211,7 @@ def test_kept_roll_ups_answer_alike(tmp_path: Path) -> None:
 
 def test_a_kept_roll_up_says_which_counts_it_adds(card: RateCard, tmp_path: Path) -> None:
     pyarrow.parquet.write_table(table(rows()), tmp_path / "usage.parquet")
-    text = TABLES.replace("unit: kpage,", "unit: kpage, started: 4,", 1)
-    uneven = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": UNITS.encode()}))._unproved
-    linear, rounded = Side("linear", card, DAY), Side("rounded", uneven, DAY)
+    linear, rounded = Side("linear", card, DAY), Side("rounded", card_of(ROUNDED), DAY)
     for made, other, words in (
         (linear, rounded, "does not distinguish counts.page of each request of chat."),
         (rounded, linear, "keeps counts.page of each request of chat apart, which are to be added up."),
@@ -235,16 +229,3 @@ def test_a_kept_roll_up_says_which_counts_it_adds(card: RateCard, tmp_path: Path
     manifest.write_text(json.dumps(said))
     with pytest.raises(SimulationError, match=r"does not distinguish counts\.page of type text, .* This one would: "):
         simulate(tmp_path / "linear", linear, by=["model"])
-
-
-def each_row(card: RateCard, listed: list[dict[str, Any]]) -> tuple[dict[str, Decimal], Counter[str]]:
-    """What rows cost by model, and how many are refused in which words."""
-    sums, refused = defaultdict[str, Decimal](Decimal), Counter[str]()
-    for row in listed:
-        usage = usage_of({name: value for name, value in row.items() if name not in ("timestamp", "customer")})
-        try:
-            charged = card.at(row["timestamp"]).rate(usage).total
-            sums[row["model"]] += charged
-        except QuoteError as error:
-            refused[Refused.of(error).reason] += 1
-    return dict(sums), refused

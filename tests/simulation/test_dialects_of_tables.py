@@ -3,7 +3,7 @@
 import csv
 import json
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,17 @@ from typing import Any
 import duckdb
 import pytest
 from click.testing import CliRunner
+from few import card_of_models
 
-from ratecard import QuoteError, RateCard, load_rate_card, usage_from
+from ratecard import QuoteError, RateCard, usage_from
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.load.folder import tables_from
 from ratecard.requests.counters import Counter
 from ratecard.requests.dialects import DIALECTS, TableDialect
+from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
+from shipped import few_models
 from token_tables import by_tokens, family, text_model
 
 RATES = """
@@ -42,11 +45,8 @@ SPANS: list[dict[str, Any]] = [
     {"gen_ai.request.model": "grok-4-3", "gen_ai.usage.prompt_tokens": 9, "gen_ai.usage.completion_tokens": 1},
 ]
 WHEN = {"start_time": "2026-10-01T10:00:00Z"}
-AGENT = WHEN | {
-    "gen_ai.operation.name": "invoke_agent",
-    "gen_ai.usage.input_tokens": 1007,
-    "gen_ai.usage.output_tokens": 23,
-}
+AGENT: dict[str, Any] = WHEN | {"gen_ai.operation.name": "invoke_agent"}
+AGENT |= {"gen_ai.usage.input_tokens": 1007, "gen_ai.usage.output_tokens": 23}
 SPANS = [WHEN | {"gen_ai.operation.name": "chat"} | span for span in SPANS]
 LOGS = [
     {"model": "claude-opus-4-6", "prompt_tokens": 1000, "completion_tokens": 20, "total_tokens": 1020}
@@ -137,8 +137,9 @@ def test_calls_of_tools_are_counted_by_meter(tmp_path: Path) -> None:
     searched = LOGS[0] | {"server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 0}}
     rows = [spend_log(searched), spend_log(LOGS[1] | {"server_tool_use": {"web_search_requests": 0}})]
     path = written(tmp_path / "logs.parquet", rows)
-    with simulate(path, "2026-10-01", dialect="litellm", by=[]) as found:  # at the prices of searches that are shipped
-        prices = load_rate_card().at(date(2026, 10, 1))
+    card, at = few_models(*PRICES, of_each=0), datetime(2026, 10, 1, tzinfo=UTC)  # with the prices of searches
+    with simulate(path, Side("now", card, at), dialect="litellm", by=[]) as found:
+        prices = card.at(at)
         exact = [prices.rate(usage_from("litellm", row)).exact for row in rows]
         assert (found.total.amounts, found.unpriced) == ((sum(exact),), ())
         assert exact[0] > Decimal("0.02")  # 10 per 1,000 searches
@@ -178,13 +179,16 @@ WRONG_LOGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG_LOGS.values(), ids=WRONG_LOGS)
-def test_a_row_that_contradicts_itself_has_no_price_as_by_itself(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    sound, odd = spend_log(LOGS[0]), spend_log(LOGS[0] | wrong)
-    with pytest.raises(QuoteError):
-        usage_from("litellm", odd)
-    path = written(tmp_path / "logs.jsonl", [sound, odd, spend_log(LOGS[1])])
-    assert priced(path, "litellm") == (one_by_one("litellm", [sound, spend_log(LOGS[1])]), 2, 1)
+def test_rows_that_contradict_themselves_have_no_price_as_by_themselves(tmp_path: Path) -> None:
+    sound = [spend_log(LOGS[0], why="sound"), spend_log(LOGS[1], why="sound")]
+    odd = [spend_log(LOGS[0] | wrong, why=why) for why, wrong in WRONG_LOGS.items()]
+    for row in odd:
+        with pytest.raises(QuoteError):
+            usage_from("litellm", row)
+    path = written(tmp_path / "logs.jsonl", [sound[0], *odd, sound[1]])
+    with simulate(path, CARD, dialect="litellm", by=["why"]) as found:
+        assert {row.key[0]: row.requests for row in found.groups} == {"sound": 2}
+        assert (found.total.amounts[0], found.rows - found.priced) == (one_by_one("litellm", sound), len(odd))
 
 
 def test_a_row_that_leaves_the_column_of_a_condition_empty_states_it_elsewhere(tmp_path: Path) -> None:
@@ -192,7 +196,7 @@ def test_a_row_that_leaves_the_column_of_a_condition_empty_states_it_elsewhere(t
     flex = "".join(f"- {{{{tokens: {way}, service_tier: flex, rate: 2}}}}\n" for way in ("input", "output"))
     rates = RATES.replace(line, line + flex).format(5)
     rates = by_tokens(rates, "without_rate: {flex: default}", usage=MILLION, total=5)
-    card = RateCard(tables_from({"made-up.yaml": family(text_model("claude-opus-4-6", rates)).encode()}))
+    card = card_of_models(text_model("claude-opus-4-6", rates))
     usages = [LOGS[0] | tier for tier in ({"service_tier": "flex"}, {"service_tier": ""}, {})]
     logs = [spend_log(usage, service_tier=tier) for usage in usages for tier in ("flex", None)]
     spans = [SPANS[1] | {"service_tier": None, "openai.response.service_tier": tier} for tier in ("flex", "", None)]
@@ -213,34 +217,26 @@ def test_an_amount_of_a_span_is_not_a_counter(tmp_path: Path) -> None:
 
 
 def test_a_span_that_contradicts_itself_has_no_price(tmp_path: Path) -> None:
-    for wrong in ({"gen_ai.usage.prompt_tokens": 999}, {"gen_ai.usage.reasoning.output_tokens": 21}):
-        odd = SPANS[0] | wrong
+    wrong = ({"gen_ai.usage.prompt_tokens": 999}, {"gen_ai.usage.reasoning.output_tokens": 21})
+    odd = [SPANS[0] | each for each in wrong]
+    for row in odd:
         with pytest.raises(QuoteError):
-            usage_from("opentelemetry", odd)
-        path = written(tmp_path / "spans.jsonl", [*SPANS, odd])
-        assert priced(path, "opentelemetry") == (one_by_one("opentelemetry", SPANS), 4, 1)
+            usage_from("opentelemetry", row)
+    path = written(tmp_path / "spans.jsonl", [*SPANS, *odd])
+    assert priced(path, "opentelemetry") == (one_by_one("opentelemetry", SPANS), 4, len(odd))
+
+
+SMELL = {"gen_ai.usage.smell.input_tokens": 2}
 
 
 @pytest.mark.parametrize(
     ("dialect", "row", "said"),
     [
-        (
-            "opentelemetry",
-            SPANS[0] | {"gen_ai.usage.smell.input_tokens": 0},
-            "gen_ai.usage.smell.input_tokens: No price",
-        ),
-        (
-            "opentelemetry",
-            {"attributes": SPANS[0] | {"gen_ai.usage.smell.input_tokens": 2}},
-            "gen_ai.usage.smell.input",
-        ),
+        ("opentelemetry", SPANS[0] | SMELL, "gen_ai.usage.smell.input_tokens: No price"),
+        ("opentelemetry", {"attributes": SPANS[0] | SMELL}, "gen_ai.usage.smell.input"),
         ("opentelemetry", {"model": "grok-4-3", "prompt_tokens": 5}, "the usage has none of the counts of its dialect"),
         ("litellm", {"model": "grok-4-3", "prompt_tokens": 5}, "They are in usage, metadata.usage_object"),
-        (
-            "litellm",
-            spend_log(LOGS[0] | {"prompt_tokens_details": {"image_count": 2}}),
-            "prompt_tokens_details.image_count",
-        ),
+        ("litellm", spend_log(LOGS[0] | {"prompt_tokens_details": {"image_count": 2}}), "tokens_details.image_count"),
         ("litellm", spend_log(LOGS[0] | {"completion_tokens": "20"}), "completion_tokens: Expected number"),
         ("litellm", spend_log(LOGS[0] | {"audio_tokens": "5"}), "audio_tokens: Expected number"),
         ("anthropic", SPANS[0], "dialect is 'anthropic'. Allowed for a table: opentelemetry, litellm"),

@@ -5,13 +5,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
-from ledgers import CHAT, CLIP, HEAD, PICTURE, card_with, entries_of, line, write_csv
-from pyarrow import parquet
-from rows import Row
+from ledgers import CHAT, CLIP, HEAD, PICTURE, card_with, entries_of, export, line, write_csv
+from rows import Row, table_of
+from usage import ROWS
 
-from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.review.sides import Side
@@ -19,6 +19,7 @@ from ratecard.simulation.billing.repricer import CONTRACT_ROW
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.disputes import DISPUTE_COLUMNS, DisputedRows, write_disputes
 from ratecard.simulation.simulate import simulate
+from shipped import FEW
 
 NOW = Side("now", card_with())
 WITH_REQUESTS = f"{HEAD},requestId"
@@ -39,9 +40,12 @@ AMOUNT = "amount: is not unit x pricePerUnitUsd"
 
 
 def bill(folder: Path, *rows: str) -> str:
-    file = folder / "bill.csv"
-    file.write_text("\n".join((WITH_REQUESTS, *GOOD, *rows)) + "\n", encoding="utf-8")
-    return str(file)
+    return export(folder, *GOOD, *rows, head=WITH_REQUESTS)
+
+
+def shipped_bill(folder: Path, *rows: str) -> str:
+    """A bill by the shipped tables, all of one instant."""
+    return export(folder, *(f"2026-10-02T00:00:00Z,{row}" for row in rows), head=WITH_REQUESTS)
 
 
 def disputes(folder: Path, *rows: str, **settings: Any) -> tuple[DisputedRows, list[list[str]]]:
@@ -54,46 +58,32 @@ def disputes(folder: Path, *rows: str, **settings: Any) -> tuple[DisputedRows, l
     return found, lines
 
 
-@pytest.mark.parametrize(
-    ("row", "cells"),
-    [
-        # A metered row at another price, and a clip three cents above its list price.
-        (f"{line(CHAT, '3', '0.5', '-1.5')},r-9", ["1.5", "1", "0.5", "USD", f"{PRICE} (tables.yaml:21)"]),
-        (
-            f"{line(CLIP, '0.54', '1', '-0.54')},r-9",
-            ["0.54", "0.51", "0.03", "USD", f"{PRICE} ({FILM})"],
-        ),
-        (
-            f"{line(CLIP, '0.51', '1', '-0.54')},r-9",
-            ["0.54", "0.51", "0.03", "USD", f"{AMOUNT} ({FILM})"],
-        ),
-        (f"{line(CHAT, '2', '0.5', '-0.9')},r-9", ["0.9", "1", "-0.1", "USD", f"{AMOUNT} (tables.yaml:21)"]),
-        # A balance counts at its worth.
-        (f"{line(CHAT, '2', '1', '-3', currency='DIEM')},r-9", ["3", "2", "1", "USD", f"{AMOUNT} (tables.yaml:21)"]),
-        # The same request and SKU twice.
-        (
-            f"{line(CLIP, '0.51', '1', '-0.51')},r-2",
-            ["0.51", "0", "0.51", "USD", f"{AGAIN} ({FILM})"],
-        ),
-        (f"{line(CHAT, '2', '0.75', '-1.5')},r-1", ["1.5", "0", "1.5", "USD", f"{AGAIN} (tables.yaml:21)"]),
-        # No price is known.
-        (
-            f"{line('film-made-up', '9', '1', '-9')},r-9",
-            ["9", "", "", "USD", "sku: no request of film is charged by it"],
-        ),
-        (
-            f"{line('chat-made-up', '9', '1', '-9')},r-9",
-            ["9", "", "", "", "SKU chat-made-up is not in the version of 2026-01-01 of chat"],
-        ),
-        (f"{line(CHAT, '2', 'x', '-9')},r-9", ["9", "", "", "", "unit: x is not a number"]),
-    ],
-)
-def test_a_row_that_is_not_as_it_should_be_is_listed(tmp_path: Path, row: str, cells: list[str]) -> None:
-    found, lines = disputes(tmp_path, row)
-    when, sku, *_ = row.split(",")
-    [[request, *others]] = lines
-    assert (request, others) == (row.rpartition(",")[2], [when, sku, *cells])
-    assert found == DisputedRows(7, 1, int(not cells[1]), 1, Decimal(cells[2] or 0), "USD")
+WRONG: list[tuple[str, list[str]]] = [
+    # A metered row at another price, and a clip three cents above its list price.
+    (f"{line(CHAT, '3', '0.5', '-1.5')},w-1", ["1.5", "1", "0.5", "USD", f"{PRICE} (tables.yaml:21)"]),
+    (f"{line(CLIP, '0.54', '1', '-0.54')},w-2", ["0.54", "0.51", "0.03", "USD", f"{PRICE} ({FILM})"]),
+    (f"{line(CLIP, '0.51', '1', '-0.54')},w-3", ["0.54", "0.51", "0.03", "USD", f"{AMOUNT} ({FILM})"]),
+    (f"{line(CHAT, '2', '0.5', '-0.9')},w-4", ["0.9", "1", "-0.1", "USD", f"{AMOUNT} (tables.yaml:21)"]),
+    # A balance counts at its worth.
+    (f"{line(CHAT, '2', '1', '-3', currency='DIEM')},w-5", ["3", "2", "1", "USD", f"{AMOUNT} (tables.yaml:21)"]),
+    # The same request and SKU twice.
+    (f"{line(CLIP, '0.51', '1', '-0.51')},r-2", ["0.51", "0", "0.51", "USD", f"{AGAIN} ({FILM})"]),
+    (f"{line(CHAT, '2', '0.75', '-1.5')},r-1", ["1.5", "0", "1.5", "USD", f"{AGAIN} (tables.yaml:21)"]),
+    # No price is known.
+    (f"{line('film-made-up', '9', '1', '-9')},w-6", ["9", "", "", "USD", "sku: no request of film is charged by it"]),
+    (f"{line('chat-made-up', '9', '1', '-9')},w-7",
+     ["9", "", "", "", "SKU chat-made-up is not in the version of 2026-01-01 of chat"]),
+    (f"{line(CHAT, '2', 'x', '-9')},w-8", ["9", "", "", "", "unit: x is not a number"]),
+]  # fmt: skip
+
+
+def test_rows_that_are_not_as_they_should_be_are_listed(tmp_path: Path) -> None:
+    found, lines = disputes(tmp_path, *(row for row, _ in WRONG))
+    listed = {(row.rpartition(",")[2], *row.split(",")[:2], *cells) for row, cells in WRONG}
+    assert {tuple(each) for each in lines} == listed
+    assert found == DisputedRows(
+        16, len(WRONG), 3, 1, sum((Decimal(cells[2] or 0) for _, cells in WRONG), Decimal(0)), "USD"
+    )
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@sum"])
@@ -123,11 +113,10 @@ def test_equal_rows_are_all_listed_but_one(tmp_path: Path) -> None:
 
 def test_requests_of_two_accounts_may_have_one_name(tmp_path: Path) -> None:
     """Each pays for its own; two balances pay for that of one of them."""
-    file, part = tmp_path / "bill.csv", line(CHAT, "2", "0.5", "-0.25", currency="DIEM")
+    part = line(CHAT, "2", "0.5", "-0.25", currency="DIEM")
     rows = [f"{line(CHAT, '2', '0.5', '-1')},r-1,acme", f"{part},r-1,bolt"]
     rows += [f"{line(CHAT, '2', '0', '-0.75')},r-1,bolt", f"{line(CHAT, '2', '0.5', '-1')},r-1,cord"]
-    file.write_text("\n".join((f"{WITH_REQUESTS},account", *rows)) + "\n", encoding="utf-8")
-    with simulate(str(file), NOW, by=()) as simulation:
+    with simulate(export(tmp_path, *rows, head=f"{WITH_REQUESTS},account"), NOW, by=()) as simulation:
         assert (simulation.rows, list(simulation.disputed)) == (4, [])
 
 
@@ -146,12 +135,12 @@ def test_only_chosen_rows_are_looked_at(tmp_path: Path) -> None:
     assert (found.rows, lines) == (6, [])
 
 
-def test_a_bill_of_every_type_agrees_with_the_tables_by_which_it_was_billed(card: RateCard, tmp_path: Path) -> None:
-    demo_usage(tmp_path / "usage.parquet", 2_000, seed=5, card=card)
-    rows: list[Row] = parquet.read_table(tmp_path / "usage.parquet").to_pylist()
-    entries = [entry for _, made in entries_of(card, rows) for entry in made]
+def test_a_bill_of_every_type_agrees_with_the_tables_by_which_it_was_billed(tmp_path: Path) -> None:
+    demo_usage(tmp_path / "usage.parquet", 2_000, seed=5, card=FEW)
+    rows: list[Row] = pyarrow.parquet.read_table(tmp_path / "usage.parquet").to_pylist()
+    entries = [entry for _, made in entries_of(FEW, rows) for entry in made]
     file = write_csv(tmp_path / "bill.csv", entries, {})
-    found = write_disputes(file, Side("now", card), tmp_path / "out.csv")
+    found = write_disputes(file, Side("now", FEW), tmp_path / "out.csv")
     assert (found.rows, found.disputed, str(found.difference)) == (len(entries), 0, "0")
 
 
@@ -160,16 +149,10 @@ def run(*arguments: str) -> Any:
 
 
 def test_the_command_says_what_they_come_to(tmp_path: Path) -> None:
-    when, sku = "2026-10-02T00:00:00Z", "ovi-image-to-video-fixed"
-    rows = [
-        f"{sku},0.22,1,-0.22,USD,,r-1",
-        f"{sku},0.25,1,-0.25,USD,,r-2",
-        f"{sku},0.22,1,0.22,USD,,r-1",
-        "ovi,1,1,-1,USD,,r-3",
-    ]
-    file, out = tmp_path / "bill.csv", tmp_path / "out.csv"
-    file.write_text("\n".join((WITH_REQUESTS, *(f"{when},{row}" for row in rows))) + "\n", encoding="utf-8")
-    result = run(str(file), "--disputes", str(out))
+    when, sku, out = "2026-10-02T00:00:00Z", "ovi-image-to-video-fixed", tmp_path / "out.csv"
+    rows = [f"{sku},0.22,1,-0.22,USD,,r-1", f"{sku},0.25,1,-0.25,USD,,r-2", f"{sku},0.22,1,0.22,USD,,r-1"]
+    file = shipped_bill(tmp_path, *rows, "ovi,1,1,-1,USD,,r-3")
+    result = run(file, "--disputes", str(out))
     assert result.exit_code == 0, result.output
     assert result.stdout == (
         "2 of 4 rows disagree with the prices of their days; what is too much in them comes to 0.03 USD.\n"
@@ -186,24 +169,20 @@ def test_rows_of_a_contract_are_compared_with_no_list_price(tmp_path: Path) -> N
     """A metered row and a clip below the list; the amount of a row is still held against its units."""
     rows = (line(CHAT, "1.6", "0.5", "-0.8"), line(CLIP, "0.40", "1", "-0.40"), line(CHAT, "1.6", "0.5", "-0.9"))
     listed = line(CHAT, "2", "0.5", "-1")
-    file, out = tmp_path / "bill.csv", tmp_path / "out.csv"
-    file.write_text("\n".join((f"{HEAD},contract", *(f"{row},acme" for row in rows), f"{listed},")) + "\n")
-    found = write_disputes(str(file), NOW, out)
+    file = export(tmp_path, *(f"{row},acme" for row in rows), f"{listed},", head=f"{HEAD},contract")
+    found = write_disputes(file, NOW, tmp_path / "out.csv")
     assert (found.rows, found.disputed, found.unchecked, found.difference) == (4, 1, 2, Decimal("0.1"))
-    with simulate(str(file), NOW, (), by=[]) as simulation:
+    with simulate(file, NOW, (), by=[]) as simulation:
         assert simulation.total.amounts == (Decimal(1),)
         assert [(each.reason, each.rows) for each in simulation.unpriced] == [(CONTRACT_ROW, 3)]
 
 
 def test_too_little_and_another_currency_are_said(tmp_path: Path) -> None:
-    when, sku = "2026-10-02T00:00:00Z", "ovi-image-to-video-fixed"
-    rows = [f"{when},{sku},0.20,1,-0.20,USD,,r-1"]
-    file, out = tmp_path / "bill.csv", tmp_path / "out.csv"
-    file.write_text("\n".join((WITH_REQUESTS, *rows)) + "\n", encoding="utf-8")
-    result = run(str(file), "--disputes", str(out))
+    file, out = shipped_bill(tmp_path, "ovi-image-to-video-fixed,0.20,1,-0.20,USD,,r-1"), tmp_path / "out.csv"
+    result = run(file, "--disputes", str(out))
     words = "1 of 1 rows disagrees with the prices of their days; what is too little in them comes to 0.02 USD.\n"
     assert result.stdout == words
-    result = run(str(file), "--disputes", str(out), "--currency", "EUR")
+    result = run(file, "--disputes", str(out), "--currency", "EUR")
     assert (result.exit_code, result.stdout) == (
         0,
         "0 of 1 rows disagree with the prices of their days.\n"
@@ -213,10 +192,7 @@ def test_too_little_and_another_currency_are_said(tmp_path: Path) -> None:
 
 
 def test_what_a_bill_holds_are_rows(tmp_path: Path) -> None:
-    file, when = tmp_path / "bill.csv", "2026-10-02T00:00:00Z"
-    rows = [f"{when},ovi-image-to-video-fixed,0.22,1,-0.22,USD,,r-1", f"{when},ovi,1,1,-1,USD,,r-3"]
-    file.write_text("\n".join((WITH_REQUESTS, *rows)) + "\n", encoding="utf-8")
-    result = run(str(file))
+    result = run(shipped_bill(tmp_path, "ovi-image-to-video-fixed,0.22,1,-0.22,USD,,r-1", "ovi,1,1,-1,USD,,r-3"))
     assert "sku: 'ovi' begins with no model, and the row names none" in result.stdout
     said = " ".join(result.stdout.split()).partition("Revenue")[2].partition("By model")[0]
     assert "1 row of 2026" in said
@@ -237,8 +213,8 @@ def test_wrong_use_is_refused(tmp_path: Path, arguments: tuple[str, ...], words:
     assert words in result.output
 
 
-def test_usage_is_not_a_bill(card: RateCard, tmp_path: Path) -> None:
-    demo_usage(tmp_path / "usage.parquet", 100, seed=5, card=card)
+def test_usage_is_not_a_bill(tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(table_of(ROWS), tmp_path / "usage.parquet")
     with pytest.raises(SimulationError, match="not a billing export, and does not say what was charged"):
-        write_disputes(str(tmp_path / "usage.parquet"), Side("now", card), tmp_path / "out.csv")
+        write_disputes(str(tmp_path / "usage.parquet"), NOW, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -11,12 +12,13 @@ from typing import Any
 
 import openpyxl
 import pytest
-from oracle import Told, told
+from candidate_files import candidate
+from oracle import Told, offered, told
 from rows import Row, quote_of, table_of
 
-from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import from_fraction, round_half_up
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.rows import OwnDays
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import elasticities_of, read_pace, volumes_of
@@ -27,18 +29,14 @@ from ratecard.simulation.report.sections import bridge_table, effects_table, exp
 from ratecard.simulation.report.sentences import annualised, answer, every_sentence, further, headline, own_days, scope
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from shipped import FEW as CARD
+from shipped import FEW, few_models
 
 CLAUDE, KLING, GPT = "claude-opus-4-6", "kling-o3-pro-text-to-video", "openai-gpt-54"
+# Whatever looks for a factor tries many candidates, each of which looks at every model.
+CARD = few_models(CLAUDE, KLING, GPT, "crypto-rpc", of_each=0)
+DECEMBER = Side("2026-12-01", CARD, datetime(2026, 12, 1, tzinfo=UTC))
 BY = ("model", "day", "customer")
 LAST = date(2027, 2, 8)
-HEAD = "proposed_by: tests\nwhy: to see what it does\nchanges:\n"
-
-
-def candidate(folder: Path, *changes: str, day: str = "2026-11-01", name: str = "dearer") -> Path:
-    path = folder / f"{name}.yaml"
-    path.write_text(f"candidate: {name}\neffective: {day}\n{HEAD}" + "".join(f"  - {change}\n" for change in changes))
-    return path
 
 
 def usage() -> list[Row]:
@@ -175,9 +173,6 @@ def test_a_year_is_that_of_the_days_that_are_chosen(found: Simulation, both: lis
 
 def test_the_pace_is_ninety_days_unless_it_is_said(found: Simulation) -> None:
     assert "the last 90 days (2026-11-11 to 2027-02-08, x 365 / 90)" in annualised(Report(found), 1)
-    for given in ("90", "0d", "-3d", "d", "a year"):
-        with pytest.raises(SimulationError, match="Write 30d, 90d or all"):
-            read_pace(given)
 
 
 def test_the_headline_says_its_period_and_its_prices(dearer: Path) -> None:
@@ -189,9 +184,7 @@ def test_the_headline_says_its_period_and_its_prices(dearer: Path) -> None:
         sum((Fraction(quote_of(changed, row | more).total) for row in ROWS), Fraction(0))
         for more in ({}, {"timestamp": datetime(2026, 12, 1, tzinfo=UTC)})
     )
-    from ratecard.review.sides import Side
-
-    side = Side("2026-12-01", changed, datetime(2026, 12, 1, tzinfo=UTC))
+    side = replace(DECEMBER, card=changed)
     with simulate(table_of(ROWS), side, by=BY) as simulation:
         report = Report(simulation)
         period = "2026-11-02 to 2027-02-08"
@@ -220,13 +213,15 @@ def test_the_headline_says_its_period_and_its_prices(dearer: Path) -> None:
 
 def test_requests_without_a_price_on_one_of_both_days_are_counted() -> None:
     """A model that came on 28 September, and one that was retired then."""
-    noon = datetime(2026, 9, 1, 12, tzinfo=UTC)
+    noon, october = datetime(2026, 9, 1, 12, tzinfo=UTC), Side("2026-10-01", FEW, datetime(2026, 10, 1, tzinfo=UTC))
     rows = [
         {"type": "video", "model": "wan-3-0-text-to-video", "duration": "5s", "resolution": "720p"},
         {"type": "video", "model": "wan-2.2-a14b-text-to-video", "duration": "5s", "resolution": "720p"},
     ]
-    with simulate(table_of([row | {"timestamp": noon} for row in rows]), "2026-10-01", by=["day"]) as simulation:
-        now, then = (offered_at(CARD, rows, at) for at in ("2026-10-01", "2026-09-01"))
+    with simulate(table_of([row | {"timestamp": noon} for row in rows]), october, by=["day"]) as simulation:
+        now, then = (
+            {row["model"] for row in rows if offered(FEW, row | {"timestamp": at})} for at in (october.at, noon)
+        )
         found = simulation.own_days()
         assert found is not None
         assert (found.without, found.only) == (len(now - then), len(then - now))
@@ -237,7 +232,7 @@ def test_requests_without_a_price_on_one_of_both_days_are_counted() -> None:
 
 def test_own_days_add_up_with_the_revenue_as_they_are_shown() -> None:
     """Whatever parts of a cent there are: $2,000.41 and $1,265.32 more were said to come to $3,265.72."""
-    with simulate(table_of(ROWS), "2026-12-01", by=BY) as simulation:
+    with simulate(table_of(ROWS), DECEMBER, by=BY) as simulation:
         report, now = Report(simulation), simulation.total.amounts[0]
         for thousandths in range(-10, 11):
             own = now + Decimal(thousandths) / 1000
@@ -246,17 +241,6 @@ def test_own_days_add_up_with_the_revenue_as_they_are_shown() -> None:
             assert amount == round_half_up(own, 2) == report.rounded(0) + difference
             assert report.figures.change(difference) in own_days(report)
             assert sides_table(report).rows[-1][2:4] == (amount, difference)
-
-
-def offered_at(card: RateCard, rows: list[Row], at: str) -> set[str]:
-    priced = set()
-    for row in rows:
-        try:
-            quote_of(card, row | {"timestamp": datetime.fromisoformat(f"{at}T00:00:00+00:00")})
-        except Exception:  # noqa: BLE001, S112 (whatever the reason)
-            continue
-        priced.add(str(row["model"]))
-    return priced
 
 
 def test_the_change_of_all_models_is_that_of_the_headline(found: Simulation) -> None:
@@ -320,7 +304,7 @@ def test_the_bridge_splits_price_size_volume_and_mix(dearer: Path) -> None:
 
 def test_with_one_list_of_prices_nothing_is_a_price(found: Simulation) -> None:
     """What a request holds changes, and what it costs a token does not."""
-    with simulate(table_of(ROWS), "2026-12-01", by=BY) as simulation:
+    with simulate(table_of(ROWS), DECEMBER, by=BY) as simulation:
         bridge = simulation.bridge("2026-12", "2027-01")
         assert bridge.effects["price"] == 0
         assert bridge.effects["size"] > 0
@@ -420,21 +404,12 @@ def test_a_rounding_that_changes_nothing_is_no_end_of_the_search(tmp_path: Path)
         assert simulation.reach(file, "0%").factor == Decimal("0.9984")
 
 
-@pytest.mark.parametrize("given", ["5", "-101%", "=5%", "x%", "nan%", "all=5"])
-def test_a_volume_that_cannot_be_read(given: str) -> None:
-    with pytest.raises(SimulationError, match=r"Write -5%, TYPE=-5%, FAMILY=-5%, MODEL=\+10% or customer:NAME=-100%"):
-        volumes_of([given])
-
-
 @pytest.mark.parametrize(
     ("volumes", "said"),
     [
         (["klin=-5%"], "volume of 'klin': no usage of such a model, family or type"),
         (["customer:nobody=-5%"], "volume of 'customer:nobody': no usage of such a customer"),
-        (
-            ["region:eu=-5%"],
-            "volume of 'region:eu': the usage is not grouped by 'region'. Add it",
-        ),
+        (["region:eu=-5%"], "volume of 'region:eu': the usage is not grouped by 'region'. Add it"),
         (["-5%", "all=-6%"], "the volume of 'all' is given twice"),
         (["musc=-5%"], "volume of 'musc': no usage of such a model, family or type"),
     ],
@@ -467,5 +442,3 @@ def test_a_type_answers_before_all_and_after_its_families(found: Simulation) -> 
     assert found.expected({"text": -1, "all": -1}).total.revenues[1] != one.total.revenues[1]
     assert found.expected(families).total == found.expected({CLAUDE: -2, "text": -1, "all": 0}).total
     assert found.expected(volumes=["text=-5%"]).total != found.expected().total
-    with pytest.raises(SimulationError, match="the elasticity of 'all' is given twice"):
-        elasticities_of(["all=-1", "all=-2"])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from candidate_files import candidate
 from ledgers import billed, entries_of, write_csv, write_pages
 from pyarrow import parquet
 from rows import Row
@@ -20,17 +21,6 @@ from ratecard.simulation.simulate import simulate
 from shipped import FEW
 
 ROWS = examples(8_000, nightly=200_000)
-CANDIDATE = """\
-candidate: dearer
-effective: 2026-10-02
-proposed_by: Pricing
-why: a test
-changes:
-  - scale: {type: text}
-    factor: 1.1
-  - scale: {type: video}
-    factor: 1.05
-"""
 Sums = dict[tuple[str, ...], Decimal]
 
 
@@ -94,8 +84,8 @@ def like_usage(exported: Exported, candidate: str, export: str | list[str]) -> S
 
 
 def test_a_candidate_of_rates_alone_gives_what_usage_gives(exported: Exported, tmp_path: Path) -> None:
-    file = tmp_path / "dearer.yaml"
-    file.write_text(CANDIDATE, encoding="utf-8")
+    changes = "{scale: {type: text}, factor: 1.1}", "{scale: {type: video}, factor: 1.05}"
+    file = candidate(tmp_path, *changes, day="2026-10-02")
     with like_usage(exported, str(file), exported.csv) as result:
         changed = {group.key[0] for group in result.groups if group.difference()}
         assert {"claude-opus-4-6", "kling-o3-pro-text-to-video"} <= changed

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pandas
 import pyarrow
 import pytest
+from candidate_files import candidate
 from ledgers import CHAT, HEAD, PICTURE, card_with, export, line
 
 from ratecard import RateCard
@@ -119,29 +121,26 @@ def test_a_second_file_that_is_no_page(tmp_path: Path) -> None:
         opened(str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("row", "reason"),
-    [
-        (line(CHAT, "2", "0.5", "1"), REFUND),
-        (line(CHAT, "2", "-0.5", "1"), REFUND),
-        (line(CHAT, "2", "5E-1", "1"), REFUND),
-        (line(CHAT, "2", "0.5", "-1", currency="VCU"), UNKNOWN),
-        (line(CHAT, "2", "many", "-1"), "unit: many is not a number"),
-        (line(CHAT, "", "0.5", "-1"), "pricePerUnitUsd: missing"),
-        (line(CHAT, "2", "0.5", "-1e999999999999"), "amount: -1e999999999999 has more than 15 digits or 18 decimals"),
-        (line(CHAT, "2", "NaN", "-1"), "unit: NaN is not a number"),
-        (line("", "2", "0.5", "-1", "chat"), "sku: missing"),
-        (line(CHAT, "2", "0.5", "-1", timestamp="yesterday"), "timestamp: missing, or not an instant"),
-        (
-            line("none-krequest", "2", "0.5", "-1", "none"),
-            "sku: 'none-krequest' begins with no model, and no model is called none.",
-        ),
-    ],
-)  # fmt: skip
-def test_rows_that_are_no_charge(tmp_path: Path, row: str, reason: str) -> None:
-    with opened(export(tmp_path, ROWS[0], row)) as result:
-        assert [(each.rows, each.reason) for each in result.unpriced] == [(1, reason)]
-        assert (result.rows, result.priced, result.total.amounts) == (2, 1, (Decimal(1),))
+REFUSED = [
+    (line(CHAT, "2", "0.5", "1"), REFUND),
+    (line(CHAT, "2", "-0.5", "1"), REFUND),
+    (line(CHAT, "2", "5E-1", "1"), REFUND),
+    (line(CHAT, "2", "0.5", "-1", currency="VCU"), UNKNOWN),
+    (line(CHAT, "2", "many", "-1"), "unit: many is not a number"),
+    (line(CHAT, "", "0.5", "-1"), "pricePerUnitUsd: missing"),
+    (line(CHAT, "2", "0.5", "-1e999999999999"), "amount: -1e999999999999 has more than 15 digits or 18 decimals"),
+    (line(CHAT, "2", "NaN", "-1"), "unit: NaN is not a number"),
+    (line("", "2", "0.5", "-1", "chat"), "sku: missing"),
+    (line(CHAT, "2", "0.5", "-1", timestamp="yesterday"), "timestamp: missing, or not an instant"),
+    (line("none-krequest", "2", "0.5", "-1", "none"),
+     "sku: 'none-krequest' begins with no model, and no model is called none."),
+]  # fmt: skip
+
+
+def test_rows_that_are_no_charge(tmp_path: Path) -> None:
+    with opened(export(tmp_path, ROWS[0], *(row for row, _ in REFUSED))) as result:
+        assert Counter({each.reason: each.rows for each in result.unpriced}) == Counter(said for _, said in REFUSED)
+        assert (result.rows, result.priced, result.total.amounts) == (1 + len(REFUSED), 1, (Decimal(1),))
 
 
 def test_units_that_two_columns_say_otherwise_are_refused(tmp_path: Path) -> None:
@@ -222,11 +221,6 @@ def test_as_billed_is_of_a_ledger_only(tmp_path: Path, card: RateCard) -> None:
 
 
 def test_a_candidate_is_laid_over_the_card_that_was_billed_under(tmp_path: Path) -> None:
-    file = tmp_path / "dearer.yaml"
-    file.write_text(
-        "candidate: dearer\neffective: 2026-01-15\nproposed_by: a test\nwhy: a test\n"
-        "changes:\n  - {set: picture, where: {resolution: 1K}, rate: 0.05}\n",
-        encoding="utf-8",
-    )
+    file = candidate(tmp_path, "{set: picture, where: {resolution: 1K}, rate: 0.05}", day="2026-01-15")
     with simulate(export(tmp_path, *ROWS), BILLED, str(file), by=()) as result:
         assert result.total.amounts == (Decimal("1.06"), Decimal("1.15"))

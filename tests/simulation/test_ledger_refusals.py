@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from candidate_files import candidate
 from ledgers import CHAT, CLIP, PICTURE, card_with, export, line
 
 from ratecard import RateCard
@@ -174,14 +175,6 @@ def test_the_model_is_found_by_the_sku_where_the_notes_name_none(tmp_path: Path)
 
 
 REFERENCE = "seedance-2-5-reference-to-video-basic"
-OVERLAY = """\
-candidate: test
-effective: 2026-10-01
-proposed_by: a test
-why: a test
-changes:
-  - {{set: {model}, where: {{resolution: {resolution}, video_input: true}}, rate: {rate}}}
-"""
 
 
 @pytest.mark.parametrize(
@@ -197,8 +190,8 @@ def test_seconds_that_no_row_holds(card: RateCard, tmp_path: Path, where: str, w
     when = datetime(2026, 10, 2, tzinfo=UTC)
     quote = card.at(when).quote_video(body | {"reference_video_total_duration": Decimal("7.01")})
     [row] = quote.ledger_entries(timestamp=when, request_id="r")
-    overlay = tmp_path / "candidate.yaml"
-    overlay.write_text(OVERLAY.format(model=REFERENCE, resolution=where, rate=9), encoding="utf-8")
+    change = f"{{set: {REFERENCE}, where: {{resolution: {where}, video_input: true}}, rate: 9}}"
+    overlay = candidate(tmp_path, change)
     values = {"sku": row.sku, "currency": row.currency, "price": str(row.price_per_unit_usd), "entry": "charge"}
     shape = UsageShape(
         "ledger", REFERENCE, json.dumps({f"ledger_{name}": value for name, value in values.items()}), when.date()

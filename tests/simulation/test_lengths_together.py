@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from candidate_files import candidate
 
 from ratecard import QuoteError, load_rate_card, simulate
 from ratecard.simulation.groups.shapes import request_of
@@ -15,15 +16,6 @@ from ratecard.simulation.rows.columns import LENGTH
 
 MODELS = ("seedance-2-0-fast-reference-to-video-basic", "seedance-2-5-reference-to-video-basic", "no-such-model")
 ODD = [None, Decimal(0), Decimal("0.001"), Decimal("3.999"), Decimal(4), Decimal(30), Decimal("30.001"), Decimal(999)]
-CANDIDATE = """
-candidate: dearer-NUMBER
-effective: 2026-10-20
-proposed_by: test
-why: a test
-changes:
-  - scale: {family: FAMILY}
-    factor: 1.NUMBER
-"""
 
 
 def usage() -> pa.Table:
@@ -54,9 +46,11 @@ def usage() -> pa.Table:
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
     folder: Path = tmp_path_factory.mktemp("candidates")
     family = load_rate_card().tables.families[MODELS[0]]
-    candidates = [folder / f"{number}.yaml" for number in (17, 31)]
-    for each in candidates:
-        each.write_text(CANDIDATE.replace("FAMILY", family).replace("NUMBER", each.stem))
+    scaled = "{{scale: {{family: {}}}, factor: 1.{}}}"
+    candidates = [
+        candidate(folder, scaled.format(family, number), name=f"dearer-{number}", day="2026-10-20")
+        for number in (17, 31)
+    ]
     with simulate(usage(), None, candidates, by=["model", "day"]) as simulation:
         yield simulation
 

@@ -16,19 +16,36 @@ from ratecard.simulation.result import Simulation
 from reports import files, simulated
 
 
-def test_a_notebook_shows_the_answer_a_table_and_bars(tmp_path: Path) -> None:
-    with simulated(tmp_path) as simulation:
-        shown = simulation._repr_html_()
+@pytest.fixture(scope="module")
+def simulation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
+    with simulated(tmp_path_factory.mktemp("usage"), costs="2026-10-01") as found:
+        yield found
+
+
+def test_a_notebook_shows_the_answer_a_table_and_bars(simulation: Simulation) -> None:
+    shown = simulation._repr_html_()
     assert "<p><b>Revenue rises by $" in shown
     assert shown.count("<tr>") == 1 + 3 + 2  # the heading, what changes, all others and the total
     assert shown.count("background: ") == 3
     assert "<script" not in shown
+    words = "<Simulation of 240 rows, 234 priced, by model, day, customer: Revenue rises by $"
+    assert repr(simulation).startswith(words)
+    assert repr(simulation) == repr(simulation)
 
 
-def test_without_a_candidate_it_shows_revenue(tmp_path: Path) -> None:
+def test_without_a_candidate_it_shows_revenue_until_it_is_closed(tmp_path: Path) -> None:
     usage, *_ = files(tmp_path)
     with ratecard.simulate(usage, by=["model"]) as simulation:
         assert "<b>Revenue is $" in simulation._repr_html_()
+        assert simulation.to_arrow("attribution").num_rows == 0
+        assert "amount" in simulation.to_arrow("attribution").column_names
+        with pytest.raises(SimulationError, match="not grouped by 'customer'"):
+            simulation.to_arrow("customers")
+        with pytest.raises(SimulationError, match="a margin needs to know what we pay"):
+            simulation.margin()
+    for ask in (lambda: simulation.table("model"), simulation.to_arrow):
+        with pytest.raises(SimulationError, match="the simulation is closed"):
+            ask()
 
 
 def test_the_default_keys_are_those_that_the_usage_has(tmp_path: Path) -> None:
@@ -37,20 +54,6 @@ def test_the_default_keys_are_those_that_the_usage_has(tmp_path: Path) -> None:
         assert simulation.by == ("model", "day", "customer")
     with ratecard.simulate(usage, None, dearer, columns={"customer": "network"}) as simulation:
         assert {row.key[0] for row in simulation.table("customer")} == {None, "ethereum-mainnet"}
-
-
-def test_a_margin_needs_costs(tmp_path: Path) -> None:
-    with (
-        simulated(tmp_path) as simulation,
-        pytest.raises(ratecard.RateCardError, match="a margin needs to know what we pay"),
-    ):
-        simulation.margin()
-
-
-@pytest.fixture
-def simulation(tmp_path: Path) -> Iterator[Simulation]:
-    with simulated(tmp_path, costs="2026-10-01") as found:
-        yield found
 
 
 def test_every_answer_is_a_table_of_named_columns_and_decimals(simulation: Simulation) -> None:
@@ -97,15 +100,6 @@ def test_an_answer_that_there_is_not_is_named(simulation: Simulation) -> None:
     )
 
 
-def test_no_rows_are_a_table_with_its_columns(tmp_path: Path) -> None:
-    usage, *_ = files(tmp_path)
-    with ratecard.simulate(usage, by=[]) as simulation:
-        assert simulation.to_arrow("attribution").num_rows == 0
-        assert "amount" in simulation.to_arrow("attribution").column_names
-        with pytest.raises(SimulationError, match="not grouped by 'customer'"):
-            simulation.to_arrow("customers")
-
-
 def test_a_report_is_written_from_a_notebook(simulation: Simulation, tmp_path: Path) -> None:
     simulation.write(tmp_path / "report.html", str(tmp_path / "report.csv"), elasticities={"all": -0.5})
     assert "once volume answers prices by all -0.5" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -123,16 +117,3 @@ def test_elasticities_are_plain_numbers_or_words(simulation: Simulation) -> None
     assert simulation.response({"all": "-0.8:-1.2..-0.4"}).expected == plain.expected
     with pytest.raises(SimulationError, match="elasticity 'all=much' cannot be read"):
         simulation.response({"all": "much"})
-
-
-def test_it_says_what_it_is_and_when_it_is_closed(tmp_path: Path) -> None:
-    with simulated(tmp_path) as simulation:
-        assert repr(simulation).startswith(
-            "<Simulation of 240 rows, 234 priced, by model, day, customer: Revenue rises by $"
-        )
-    assert repr(simulation) == repr(simulation)
-    simulation.close()
-    with pytest.raises(SimulationError, match="the simulation is closed"):
-        simulation.table("model")
-    with pytest.raises(SimulationError, match="the simulation is closed"):
-        simulation.to_arrow()

@@ -2,30 +2,29 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
-from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 from typing import Any
 
 import pyarrow
 import pytest
+from few import card_of_models, with_models
 from usage import NOON
 
 from ratecard import QuoteError, RateCard
 from ratecard.base.errors import LedgerError, SimulationError
 from ratecard.ledger.files import read_ledger
-from ratecard.load.folder import tables_from
 from ratecard.simulation.rows.billing_export import number_of
 from ratecard.simulation.simulate import simulate
-from shipped import CARD as SHIPPED
-from token_tables import by_tokens, family, text_model
+from shipped import few_models
+from token_tables import by_tokens, text_model
 
+OPUS = few_models("claude-opus-4-6", of_each=0)
 HEAD = {"type": "text", "model": "m", "timestamp": NOON}
 
 
 def card_of(rate: str) -> RateCard:
-    text = family(text_model("m", by_tokens(f"- {{tokens: [input, output], rate: {rate}}}")))
-    return RateCard(tables_from({"made-up.yaml": text.encode()}))._unproved
+    return card_of_models(text_model("m", by_tokens(f"- {{tokens: [input, output], rate: {rate}}}")))
 
 
 def usage_of(*rows: dict[str, Any]) -> pyarrow.Table:
@@ -58,9 +57,7 @@ def test_a_candidate_whose_rates_leave_no_digits_for_a_sum_leaves_its_rows_out(w
         {"model": "claude-opus-4-6", "prompt_tokens": 5},
     ]
     usage = usage_of(*(row | {"completion_tokens": 7} for row in rows))
-    cards = [card_of(rate) for rate in ("1.5", "123456." + "1" * 30, "2.5")]
-    models = [{**SHIPPED.tables.models, **card.tables.models} for card in cards]
-    cards = [RateCard(replace(card.tables, models=each))._unproved for card, each in zip(cards, models, strict=True)]
+    cards = [with_models(OPUS, card_of(rate)) for rate in ("1.5", "123456." + "1" * 30, "2.5")]
     with simulate(usage, cards[0], by=[]) as found, simulate(usage, cards[0], cards[1], by=[]) as whole:
         with found.trying(cards[1]) if way == "trying" else nullcontext(found.against(cards[1])) as trial:
             assert (trial.total, trial.unpriced) == (whole.total, whole.unpriced)
@@ -87,8 +84,8 @@ def test_counts_by_bucket_are_those_of_a_request_however_they_are_written(type_:
         rows.append(head | {name: type_(count) for name, count in given.items()} | {"customer": str(number)})
         tokens = {name.partition(".")[2]: Decimal(count) for name, count in given.items()}
         with suppress(QuoteError):
-            charged[str(number)] = SHIPPED.at(NOON).rate({**head, "tokens": tokens}).total
-    with simulate(usage_of(*rows), SHIPPED, by=["customer"]) as found:
+            charged[str(number)] = OPUS.at(NOON).rate({**head, "tokens": tokens}).total
+    with simulate(usage_of(*rows), OPUS, by=["customer"]) as found:
         assert {row.key[0]: row.amounts[0] for row in found.groups} == charged
         assert 0 < found.priced == len(charged) < len(rows)
 

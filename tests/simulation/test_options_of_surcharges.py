@@ -119,7 +119,7 @@ def test_a_surcharge_is_summed_as_each_row_is_charged(surcharge: str, column: st
     sums: dict[tuple[Any, ...], Decimal] = defaultdict(Decimal)
     for row in listed:
         book = prices[row["timestamp"].hour]
-        usage = usage_of({name: value for name, value in row.items() if name not in ("timestamp", "customer")})
+        usage = usage_of(row)
         quote = book.rate(usage)
         none = book.rate({name: value for name, value in usage.items() if name not in ("counts", column)})
         assert quote.exact - none.exact == by_itself(book, row, column), row

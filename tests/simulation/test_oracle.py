@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pyarrow.parquet
 import pytest
+from candidate_files import candidate as candidate_of
 from oracle import Paid, Told, amounts, by_model, lost_and_new, paid, told
 from rows import Row, table_of
 from usage import row
@@ -27,30 +28,13 @@ from shipped import FEW as SHIPPED
 from shipped import few_models
 
 ROWS = examples(1_500, nightly=200_000)
-# One model retired with a successor, one without; rates set and scaled; what comes later is new.
-MIXED = """\
-candidate: mixed
-effective: 2026-10-12
-proposed_by: tests
-why: to see what it does
-changes:
-  - retire: claude-opus-4-6
-    successor: claude-sonnet-4-6
-  - retire: kling-o3-pro-text-to-video
-  - scale: {type: text}
-    factor: 1.1
-  - scale: {type: image}
-    factor: 0.9
-"""
-COSTS = """\
-candidate: what we pay
-effective: 2026-09-30
-proposed_by: tests
-why: to see what is left
-changes:
-  - scale: {type: text}
-    factor: 0.6
-"""
+# One model retired with a successor, one without; rates scaled; what comes later is new.
+MIXED = (
+    "{retire: claude-opus-4-6, successor: claude-sonnet-4-6}",
+    "retire: kling-o3-pro-text-to-video",
+    "{scale: {type: text}, factor: 1.1}",
+    "{scale: {type: image}, factor: 0.9}",
+)
 
 
 class Usage(NamedTuple):
@@ -66,11 +50,8 @@ def usage(tmp_path_factory: pytest.TempPathFactory) -> Usage:
 
 
 @pytest.fixture(scope="module")
-def candidate(tmp_path_factory: pytest.TempPathFactory, usage: Usage) -> Path:
-    """Of the usage's own models, so that something is retired, whatever it holds."""
-    path = tmp_path_factory.mktemp("candidates") / "mixed.yaml"
-    path.write_text(MIXED)
-    return path
+def candidate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return candidate_of(tmp_path_factory.mktemp("candidates"), *MIXED, name="mixed", day="2026-10-12")
 
 
 def check(found: Simulation, listed: list[Told]) -> None:
@@ -171,8 +152,7 @@ def test_costs(usage: Usage, candidate: Path, found: Simulation, listed: list[To
     share = with_costs(found, costs_of("60%", found.sides, None))
     check_margin(share, paid(listed, lambda row, quote, now: (now or quote).total * Decimal("0.6")))
 
-    overlay = tmp_path / "costs.yaml"
-    overlay.write_text(COSTS)
+    overlay = candidate_of(tmp_path, "{scale: {type: text}, factor: 0.6}", name="what we pay", day="2026-09-30")
     ours = SHIPPED.with_candidate(overlay)
 
     def by_card(row: Row, quote: Quote, now: Quote | None) -> Decimal | None:
@@ -216,24 +196,10 @@ def test_successors(usage: Usage, candidate: Path, card: RateCard) -> None:
         check_margin(result, paid(expected, lambda row, quote, now: (now or quote).total * Decimal("0.6")))
 
 
-ENDING = """\
-candidate: sale
-effective: 2026-10-20
-until: 2026-11-05
-proposed_by: tests
-why: to see what it does
-changes:
-  - scale: {type: text}
-    factor: 0.8
-  - scale: {type: video}
-    factor: 1.25
-"""
-
-
 def test_a_stack_of_candidates(usage: Usage, candidate: Path, card: RateCard, tmp_path: Path) -> None:
     """What is lost or new under one candidate over another is what the stack itself refuses or prices."""
-    sale = tmp_path / "sale.yaml"
-    sale.write_text(ENDING)
+    changes = "{scale: {type: text}, factor: 0.8}", "{scale: {type: video}, factor: 1.25}"
+    sale = candidate_of(tmp_path, *changes, name="sale", day="2026-10-20", until="2026-11-05")
     stack = card.with_candidate(sale)
     expected = [each for row in usage.rows if (each := told(SHIPPED, stack, row, {}))]
     with simulate(usage.path, SHIPPED, f"{candidate}+{sale}", by=["model"]) as result:
@@ -258,30 +224,13 @@ def test_other_models(usage: Usage, candidate: Path, card: RateCard) -> None:
         check_margin(result, paid(expected, cost))
 
 
-SCALED = """\
-candidate: scaled
-effective: 2026-10-12
-proposed_by: tests
-why: to see what reaches a target
-changes:
-{changes}
-"""
+TEXT, KLING = "{scale: {type: text}, factor: 1.1}", "kling-o3-pro-text-to-video"
 MIXES = (
     # The other changes bring it alone; together with the factor, before it and after it; one takes away.
-    (
-        "  - scale: {type: text}\n    factor: 1.1",
-        "  - set: kling-o3-pro-text-to-video\n    where: {audio: true}\n    rate: 0.5",
-    ),
-    (
-        "  - set: claude-opus-4-6\n    where: {context: base, tokens: input}\n    rate: 6.6",
-        "  - scale: {type: text}\n    factor: 1.1",
-    ),
-    ("  - retire: kling-o3-pro-text-to-video", "  - scale: {type: text}\n    factor: 2"),
-    (
-        "  - retire: claude-opus-4-6",
-        "  - scale: {type: text}\n    factor: 1.5",
-        "  - scale: {family: kling-o3}\n    factor: 2",
-    ),
+    (TEXT, f"{{set: {KLING}, where: {{audio: true}}, rate: 0.5}}"),
+    ("{set: claude-opus-4-6, where: {context: base, tokens: input}, rate: 6.6}", TEXT),
+    (f"retire: {KLING}", TEXT.replace("1.1", "2")),
+    ("retire: claude-opus-4-6", TEXT.replace("1.1", "1.5"), "{scale: {family: kling-o3}, factor: 2}"),
 )
 
 
@@ -298,17 +247,15 @@ TARGETS = [
 @pytest.mark.parametrize(("kind", "steps", "changes"), TARGETS)
 def test_the_smallest_factor_by_trying_all(tmp_path: Path, kind: str, steps: int, changes: tuple[str, ...]) -> None:
     """Each factor as a candidate of its own, row by row: one ten-thousandth below the answer the target is missed."""
-    path = tmp_path / "scaled.yaml"
-    path.write_text(SCALED.format(changes="\n".join(changes)))
+    path = candidate_of(tmp_path, *changes, name="scaled", day="2026-10-12")
     rows = [each | {"timestamp": datetime(2026, 10, 14, tzinfo=UTC)} for each in TEN]
 
     @cache
     def tried(factor: str) -> tuple[Decimal, Decimal, Decimal]:
         """Revenue now, revenue at a factor, and its cost: 60 % of what is charged now."""
-        own = [re.sub(r"factor: .*", f"factor: {factor}", change) for change in changes]
+        own = [re.sub(r"factor: [^}]*", f"factor: {factor}", change) for change in changes]
         own = [change for change in own if factor != "1" or "scale" not in change]
-        written = tmp_path / f"at-{factor}.yaml"
-        written.write_text(SCALED.format(changes="\n".join(own)))
+        written = candidate_of(tmp_path, *own, name=f"at-{factor}", day="2026-10-12")
         card = OF_TEN.with_candidate(written) if own else OF_TEN
         listed = [each for row in rows if (each := told(OF_TEN, card, row, {}))]
         cost = paid(listed, lambda row, quote, now: (now or quote).total * Decimal("0.6")).costs[1]

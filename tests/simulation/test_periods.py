@@ -10,17 +10,17 @@ from typing import Any
 import duckdb
 import pyarrow
 import pytest
+from few import card_of_models
 
 import ratecard
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import from_fraction, round_half_up
-from ratecard.load.folder import tables_from
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import bridge_table
 from ratecard.simulation.report.sentences import annualised
 from ratecard.simulation.result import Simulation
 from reports import simulated, usage
-from token_tables import by_tokens, family, text_model
+from token_tables import by_tokens, text_model
 
 OVI, KLING, CLAUDE = "ovi-image-to-video", "kling-o3-pro-text-to-video", "claude-opus-4-6"
 
@@ -35,19 +35,24 @@ def added(simulation: Simulation, name: Any) -> dict[Any, list[Decimal]]:
     return found
 
 
-def test_weeks_and_months_are_their_days(tmp_path: Path) -> None:
-    with simulated(tmp_path, by=["model", "day"]) as simulation:
-        weeks = {row.key[0]: [Decimal(row.requests), *row.amounts] for row in simulation.table("week")}
-        months = {row.key[0]: [Decimal(row.requests), *row.amounts] for row in simulation.table("month")}
-        assert months == added(simulation, lambda day: f"{day:%Y-%m}")
-        assert weeks == added(simulation, lambda day: (day - timedelta(days=day.weekday())).isoformat())
-        assert set(weeks) == {"2026-09-28", "2026-10-05"}
-        assert simulation.total.amounts[0] == sum(each[1] for each in months.values())
+@pytest.fixture(scope="module")
+def daily(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
+    with simulated(tmp_path_factory.mktemp("daily"), by=["model", "day", "customer"]) as simulation:
+        yield simulation
+
+
+def test_weeks_and_months_are_their_days(daily: Simulation) -> None:
+    weeks = {row.key[0]: [Decimal(row.requests), *row.amounts] for row in daily.table("week")}
+    months = {row.key[0]: [Decimal(row.requests), *row.amounts] for row in daily.table("month")}
+    assert months == added(daily, lambda day: f"{day:%Y-%m}")
+    assert weeks == added(daily, lambda day: (day - timedelta(days=day.weekday())).isoformat())
+    assert set(weeks) == {"2026-09-28", "2026-10-05"}
+    assert daily.total.amounts[0] == sum(each[1] for each in months.values())
 
 
 @pytest.mark.parametrize("key", ["week", "month"])
-def test_usage_is_grouped_by_a_period(tmp_path: Path, key: str) -> None:
-    with simulated(tmp_path, by=[key, "customer"]) as simulation, simulated(tmp_path, by=["day", "customer"]) as daily:
+def test_usage_is_grouped_by_a_period(daily: Simulation, tmp_path: Path, key: str) -> None:
+    with simulated(tmp_path, by=[key, "customer"]) as simulation:
         assert simulation.by == (key, "customer")
         assert simulation.groups == daily.table(key, "customer")
         assert simulation.to_arrow().column_names[0] == key
@@ -74,8 +79,7 @@ _BEYOND = ("9999-12-31", "10000-01-01", "12000-01-01", "0001-01-01", "0044-03-15
 @pytest.mark.parametrize("hours", ["", '\n- {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}'])
 def test_days_that_no_date_of_python_holds_are_no_instants(type_: str, hours: str) -> None:
     rates = f"- {{tokens: [input, output], rate: 1}}{hours}"
-    text = family(text_model("always", by_tokens(rates, effective="2025-01-01")))
-    card = ratecard.RateCard(tables_from({"always.yaml": text.encode()}))._unproved
+    card = card_of_models(text_model("always", by_tokens(rates, effective="2025-01-01")))
     row = "'text' AS type, 'always' AS model, 1000 AS prompt_tokens, 10 AS completion_tokens"
     days = ", ".join(f"'{day}'::{type_}" for day in _BEYOND)
     rows = duckdb.sql(f"SELECT {row}, unnest([{days}]) AS timestamp")
@@ -110,20 +114,12 @@ def two_months() -> Iterator[Simulation]:
     rows += [("2026-09-30", OVI, None, None)] * 4 + [("2026-10-01", OVI, None, None)] * 6
     rows += [("2026-09-30", KLING, "5s", None)] * 2 + [("2026-10-02", KLING, "10s", None)]
     rows += [("2026-09-29", CLAUDE, None, 100), ("2026-10-03", "openai-gpt-54", None, 50)]
-    table = pyarrow.Table.from_pylist(
-        [
-            {
-                "timestamp": day,
-                "type": "text" if tokens else "video",
-                "model": model,
-                "duration": duration,
-                "prompt_tokens": tokens,
-                "completion_tokens": tokens and 0,
-            }
-            for day, model, duration, tokens in rows
-        ]
-    )
-    with ratecard.simulate(table, by=["model", "day"]) as found:
+    table: list[dict[str, Any]] = [
+        {"timestamp": day, "type": "text" if tokens else "video", "model": model, "duration": duration,
+         "prompt_tokens": tokens, "completion_tokens": tokens and 0}
+        for day, model, duration, tokens in rows
+    ]  # fmt: skip
+    with ratecard.simulate(pyarrow.Table.from_pylist(table), by=["model", "day"]) as found:
         yield found
 
 
@@ -154,8 +150,8 @@ def test_the_bridge_by_hand(two_months: Simulation) -> None:
 def test_models_of_one_period_that_brought_the_same_are_in_order_of_their_names() -> None:
     """As nothing else says their order, least of all the chance by which a process hashes text."""
     names, rates = [f"model-{letter}" for letter in "abcdefgh"], "- {tokens: [input, output], rate: 1}"
-    tables = family(*(text_model(name, by_tokens(rates, effective="2025-01-01")) for name in ("always", *names)))
-    card = ratecard.RateCard(tables_from({"made-up.yaml": tables.encode()}))._unproved
+    version = by_tokens(rates, effective="2025-01-01")
+    card = card_of_models(*(text_model(name, version) for name in ("always", *names)))
     made = [("2026-09-01", "always"), ("2026-10-01", "always"), *(("2026-09-02", name) for name in reversed(names))]
     usage = {"type": "text", "prompt_tokens": 1000, "completion_tokens": 0}
     rows = [usage | {"model": name, "timestamp": f"{day}T00:00:00Z"} for day, name in made]
@@ -168,8 +164,8 @@ def test_models_of_one_period_that_brought_the_same_are_in_order_of_their_names(
 def test_a_size_is_beside_the_price(tmp_path: Path) -> None:
     with simulated(tmp_path, by=["model", "week"]) as simulation:
         found = simulation.bridge("2026-09-28", "2026-10-05")
-        text = next(step for step in found.steps if step.model == CLAUDE)
-        video = next(step for step in found.steps if step.model == KLING)
+    text = next(step for step in found.steps if step.model == CLAUDE)
+    video = next(step for step in found.steps if step.model == KLING)
     assert text.sizes[0] is not None
     assert text.sizes[1] is not None
     assert text.sizes[0] < text.sizes[1]
@@ -202,11 +198,9 @@ def test_the_table_of_a_bridge_adds_up_as_it_is_shown(two_months: Simulation) ->
     assert table.total[-1] == round_half_up(after, 2) - round_half_up(before, 2)
 
 
-def test_a_year_at_the_pace_of_the_usage(tmp_path: Path) -> None:
-    with simulated(tmp_path, by=["month"]) as simulation:
-        words = annualised(Report(simulation), 1)
-        year = from_fraction(Fraction(simulation.total.difference()) * 365 / 11, 2)
-    assert words.startswith(
+def test_a_year_at_the_pace_of_the_usage_needs_its_days(daily: Simulation, tmp_path: Path) -> None:
+    year = from_fraction(Fraction(daily.total.difference()) * 365 / 11, 2)
+    assert annualised(Report(daily), 1).startswith(
         f"That is +${year} a year, at the pace of all 11 days of the usage (2026-10-01 to 2026-10-11, x 365 / 11)."
     )
     with simulated(tmp_path, by=["model"]) as simulation:

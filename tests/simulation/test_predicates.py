@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from candidate_files import candidate
 
 from ratecard.simulation.groups.predicates import Predicates
 from shipped import CARD
@@ -14,10 +15,7 @@ KNOWN = Predicates.of([CARD])
     "scaled", ["model: openai-gpt-56-sol", "type: video", "type: text", "type: surcharge", "type: rpc", "type: speech"]
 )
 def test_what_a_candidate_changes_is_enough(scaled: str, tmp_path: Path) -> None:
-    path = tmp_path / "candidate.yaml"
-    head = "candidate: dearer\neffective: 2031-02-03\nproposed_by: tests\nwhy: to see\n"
-    path.write_text(f"{head}changes:\n  - scale: {{{scaled}}}\n    factor: 1.5\n", encoding="utf-8")
-    candidate = CARD.with_candidate(path)
-    asked = Predicates.of([CARD, candidate], known=KNOWN)
-    assert asked == Predicates.of([CARD, candidate])
+    changed = CARD.with_candidate(candidate(tmp_path, f"{{scale: {{{scaled}}}, factor: 1.5}}", day="2031-02-03"))
+    asked = Predicates.of([CARD, changed], known=KNOWN)
+    assert asked == Predicates.of([CARD, changed])
     assert asked != KNOWN

@@ -7,6 +7,7 @@ import openpyxl
 import pyarrow
 import pytest
 from babel import Locale
+from candidate_files import candidate
 
 import ratecard
 from ratecard.base.money import total
@@ -18,29 +19,22 @@ from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import answer, scope
 from reports import files, mixed, simulated
 
-SWAPPED = """
-candidate: swapped
-effective: 2026-09-30
-proposed_by: Pricing
-why: a test
-changes:
-  - set: stable-audio-25
-    rate: 0.2
-  - set: lyria-3-pro
-    rate: 0.09
-"""
 
-
-def test_small_amounts_are_shown_with_six_decimals() -> None:
+def test_a_small_amount_without_a_candidate(tmp_path: Path) -> None:
     row = pyarrow.table({"type": ["rpc"], "network": ["ethereum-mainnet"], "method": ["eth_call"]})
     with ratecard.simulate(row, "2026-10-01", by=["network"]) as simulation:
         report = Report(simulation, locale=Locale("de", "DE"))
         assert report.figures.money(report.rounded(0)).replace("\N{NO-BREAK SPACE}", " ") == "0,000013 $"
+        simulation.write(tmp_path / "report.csv", tmp_path / "report.html")
+    words = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for said in ("<title>Revenue</title>", "What usage brings", "Revenue is $0.000013.", "Revenue by network"):
+        assert said in words
+    assert "Revenue then" not in words
 
 
 def test_rises_and_falls_that_cancel_out_are_said_so(tmp_path: Path) -> None:
-    swapped = tmp_path / "swapped.yaml"
-    swapped.write_text(SWAPPED, encoding="utf-8")
+    changes = "{set: stable-audio-25, rate: 0.2}", "{set: lyria-3-pro, rate: 0.09}"
+    swapped = candidate(tmp_path, *changes, name="swapped", day="2026-09-30")
     songs = pyarrow.table({"type": ["music", "music"], "model": ["stable-audio-25", "lyria-3-pro"]})
     with ratecard.simulate(songs, "2026-10-01", swapped, by=["model"]) as simulation:
         assert simulation.total.difference() == Decimal(0)
@@ -64,29 +58,31 @@ def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, m
     assert "The 5 of 11 that matter most; a spreadsheet or CSV has all." in words
 
 
-@pytest.mark.parametrize("key", ["day", "customer", "model"])
-def test_of_many_values_the_first_and_all_others_add_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
+def test_of_many_values_the_first_and_all_others_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(breakdown, "MOST_OF_KEY", 2)
     with mixed(tmp_path) as simulation:
-        report = Report(simulation)
-        listed = simulation.table(key)
-        for candidate in (0, 1):
-            rows = breakdown.rows_of(report, key, candidate)
-            sizes = sorted((abs(row.difference() if candidate else row.amounts[0]) for row in listed), reverse=True)
-            assert [abs(row.difference() if candidate else row.amounts[0]) for row in rows[:2]] == sizes[:2]
-            assert rows[2].key == ("All others",)
-            for side in (0, 1):
-                assert total([row.amounts[side] for row in rows]) == simulation.total.amounts[side]
-            for name in ("lost", "new", "lost_requests"):
-                whole = getattr(simulation.total.beside(), name)
-                assert sum(getattr(row.beside(), name) for row in rows) == whole
-            assert sum(row.requests for row in rows) == simulation.total.requests
-        [(_, table)] = breakdown.narrow(report, key)
-        assert table.total is not None
-        assert sum(row[2] for row in table.rows if isinstance(row[2], Decimal)) == table.total[2]
-        assert breakdown.largest(report, key, 1).rows[1][0] == "All others"
+        for key in ("day", "customer", "model"):
+            check_first_and_others(Report(simulation), key)
+
+
+def check_first_and_others(report: Report, key: str) -> None:
+    simulation = report.simulation
+    listed = simulation.table(key)
+    for number in (0, 1):
+        rows = breakdown.rows_of(report, key, number)
+        sizes = sorted((abs(row.difference() if number else row.amounts[0]) for row in listed), reverse=True)
+        assert [abs(row.difference() if number else row.amounts[0]) for row in rows[:2]] == sizes[:2]
+        assert rows[2].key == ("All others",)
+        for side in (0, 1):
+            assert total([row.amounts[side] for row in rows]) == simulation.total.amounts[side]
+        for name in ("lost", "new", "lost_requests"):
+            whole = getattr(simulation.total.beside(), name)
+            assert sum(getattr(row.beside(), name) for row in rows) == whole
+        assert sum(row.requests for row in rows) == simulation.total.requests
+    [(_, table)] = breakdown.narrow(report, key)
+    assert table.total is not None
+    assert sum(row[2] for row in table.rows if isinstance(row[2], Decimal)) == table.total[2]
+    assert breakdown.largest(report, key, 1).rows[1][0] == "All others"
 
 
 @pytest.mark.parametrize(("rows", "said"), [(1, "1 request, "), (2, "2 requests, ")])
@@ -117,9 +113,8 @@ def test_a_sign_is_before_the_currency_on_an_axis(low: str, high: str, said: lis
 
 def test_lines_that_coincide_are_said_so(tmp_path: Path) -> None:
     table, dearer, _ = files(tmp_path)
-    barely = tmp_path / "barely.yaml"
-    scaled = "  - scale: {model: claude-opus-4-6}\n    factor: 1.003\n"
-    barely.write_text(SWAPPED.partition("  - set")[0].replace("swapped", "barely") + scaled, encoding="utf-8")
+    change = "{scale: {model: claude-opus-4-6}, factor: 1.003}"
+    barely = candidate(tmp_path, change, name="barely", day="2026-09-30")
     with ratecard.simulate(table, None, [dearer, barely], by=["day"]) as simulation:
         words = charts.revenue_by_period(Report(simulation), "day").note
         assert "look like one line" not in words
@@ -131,13 +126,3 @@ def test_lines_that_coincide_are_said_so(tmp_path: Path) -> None:
     with ratecard.simulate(table, None, later, by=["day"]) as simulation:
         words = charts.revenue_by_period(Report(simulation), "day").note
         assert words.endswith("Current and dearer text are equal on 4 of 11 days.")
-
-
-def test_a_page_without_a_candidate(tmp_path: Path) -> None:
-    row = pyarrow.table({"type": ["rpc"], "network": ["ethereum-mainnet"], "method": ["eth_call"]})
-    with ratecard.simulate(row, "2026-10-01", by=["network"]) as simulation:
-        simulation.write(tmp_path / "report.csv", tmp_path / "report.html")
-    words = (tmp_path / "report.html").read_text(encoding="utf-8")
-    for said in ("<title>Revenue</title>", "What usage brings", "Revenue is $0.000013.", "Revenue by network"):
-        assert said in words
-    assert "Revenue then" not in words

@@ -144,9 +144,9 @@ def test_the_totals_of_the_sheets_are_what_their_formulas_say(
             number = columns.index(heading) + 1
             letter = sheet.cell(1, number).column_letter
             assert written_as.cell(last, number).value == f"=SUM({letter}2:{letter}{last - 1})"
-            cells = [_number(sheet.cell(row, number).value) for row in range(2, last)]
-            assert _fifteen(sum(cells)) == _number(sheet.cell(last, number).value), (name, heading)
-        assert _number(sheet.cell(last, columns.index(candidate) + 1).value) == _fifteen(simulation.total.amounts[1])
+            if heading in ("Requests", "Uncached tokens"):  # all amounts are compared in test_workbook_amounts.py
+                cells = [_number(sheet.cell(row, number).value) for row in range(2, last)]
+                assert sum(cells) == _number(sheet.cell(last, number).value), (name, heading)
         share, change, current, new = (columns.index(each) + 1 for each in ("%", "Change", "Current", candidate))
         for row in range(2, last + 1):
             base = sheet.cell(row, current).value
@@ -162,19 +162,7 @@ def test_the_totals_of_the_sheets_are_what_their_formulas_say(
             )
         assert sheet.freeze_panes == "A2"
         assert sheet.auto_filter.ref or sheet.tables
-
-
-def test_groups_are_a_table_whose_pivot_is_the_sheet_by_model(simulation: Simulation, written: Path) -> None:
-    book = openpyxl.load_workbook(written / "report.xlsx", data_only=True)
-    assert book["Groups"].tables["Groups"].ref == f"A1:Q{len(simulation.groups) + 1}"
-    for key in ("Model", "Day", "Customer"):
-        single = book[f"By {key.lower()}"]
-        for heading in ("Current", "dearer text"):
-            pivot: dict[Any, Decimal] = {}
-            for name, amount in _columns(book["Groups"], key, heading):
-                pivot[name] = pivot.get(name, Decimal(0)) + _number(amount)
-            by = {name: _number(amount) for name, amount in _columns(single, key, heading)}
-            assert {name: _fifteen(amount) for name, amount in pivot.items()} == by
+    assert values["Groups"].tables["Groups"].ref == f"A1:Q{len(simulation.groups) + 1}"
 
 
 def test_the_summary_and_the_charts_refer_to_the_sheets(simulation: Simulation, written: Path) -> None:
@@ -257,14 +245,6 @@ def _number(value: Any) -> Decimal:
 def _fifteen(amount: Decimal | int) -> Decimal:
     """An amount as a cell keeps it."""
     return Context(prec=15, rounding=ROUND_HALF_UP).create_decimal(amount)
-
-
-def _columns(sheet: Any, *headings: str) -> Iterator[tuple[Any, ...]]:
-    """The values of some columns, without the total."""
-    names = [cell.value for cell in sheet[1]]
-    places = [names.index(heading) for heading in headings]
-    for row in sheet.iter_rows(min_row=2, max_row=sheet.max_row - 1, values_only=True):
-        yield tuple(row[place] for place in places)
 
 
 def _no_float(digits: str) -> None:

@@ -1,6 +1,5 @@
 """Rates at hours, and versions from an instant: a simulation equals the sum row by row, also when clocks change."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -9,7 +8,8 @@ from typing import Any
 
 import pyarrow
 import pytest
-from rows import Row, charge, table_of
+from candidate_files import candidate
+from rows import Row, expected, table_of
 
 from ratecard import RateCard
 from ratecard.load.folder import tables_from
@@ -48,31 +48,15 @@ def rows() -> Iterator[Row]:
             for seconds in (-0.000001, 0, 0.000001):
                 instant = first + timedelta(minutes=30 * half, seconds=seconds)
                 for number, model in enumerate(("berlin", "later", "always")):
-                    yield {
-                        "type": "text",
-                        "model": model,
-                        "timestamp": instant,
-                        "customer": str(half % 3),
-                        "prompt_tokens": 1000 + number,
-                        "completion_tokens": 10 + half,
-                    }
+                    head = {"type": "text", "model": model, "timestamp": instant, "customer": str(half % 3)}
+                    yield head | {"prompt_tokens": 1000 + number, "completion_tokens": 10 + half}
     for second in (29, 30, 31):
-        yield {
-            "type": "text",
-            "model": "later",
-            "timestamp": datetime(2026, 10, 25, 8, 20, second, tzinfo=UTC),
-            "customer": "0",
-            "prompt_tokens": 1000,
-            "completion_tokens": 0,
-        }
+        head = {"type": "text", "model": "later", "customer": "0", "prompt_tokens": 1000, "completion_tokens": 0}
+        yield head | {"timestamp": datetime(2026, 10, 25, 8, 20, second, tzinfo=UTC)}
 
 
-def row_by_row(prices: RateCard, by: tuple[str, ...]) -> dict[tuple[str, ...], Decimal]:
-    found: dict[tuple[str, ...], Decimal] = defaultdict(Decimal)
-    for row in rows():
-        named = row | {"day": row["timestamp"].date().isoformat()}
-        found[tuple(named[key] for key in by)] += charge(prices, row)
-    return dict(found)
+def row_by_row(prices: RateCard, by: tuple[str, ...], **more: Any) -> dict[tuple[Any, ...], Decimal]:
+    return expected(prices, (row | more for row in rows()), by)[0]
 
 
 def groups(simulation: Simulation, side: int = 0) -> dict[tuple[Any, ...], Decimal]:
@@ -111,21 +95,14 @@ def test_a_side_at_one_instant_has_its_hour_for_every_row(at: datetime) -> None:
     prices = card()
     sides = Side("now", prices), Side("then", prices, at)
     with simulate(table_of(rows()), *sides, by=("model",)) as simulation:
-        fixed: dict[tuple[str, ...], Decimal] = defaultdict(Decimal)
-        for row in rows():
-            fixed[str(row["model"]),] += charge(prices, row | {"timestamp": at})
         assert groups(simulation) == row_by_row(prices, ("model",))
-        assert groups(simulation, 1) == dict(fixed)
+        assert groups(simulation, 1) == row_by_row(prices, ("model",), timestamp=at)
 
 
 def test_a_candidate_is_compared_with_the_same_groups(tmp_path: Path) -> None:
-    candidate = tmp_path / "c.yaml"
-    candidate.write_text(
-        "candidate: c\neffective: 2026-10-26\nproposed_by: me\nwhy: to see\nchanges:\n"
-        "  - set: berlin\n    where: {tokens: input, zone: Europe/Berlin}\n    rate: 9\n"
-    )
+    change = "{set: berlin, where: {tokens: input, zone: Europe/Berlin}, rate: 9}"
     prices = card(twice=False)
-    changed = prices.with_candidate(candidate)._unproved
+    changed = prices.with_candidate(candidate(tmp_path, change, day="2026-10-26"))._unproved
     by = ("model", "day")
     with (
         simulate(table_of(rows()), Side("now", prices), by=by) as first,
@@ -142,9 +119,7 @@ def test_the_first_instant_of_a_day_is_that_of_a_date() -> None:
     days = pyarrow.array([row["timestamp"].date() for row in rows()])
     table = table.set_column(table.schema.get_field_index("timestamp"), "timestamp", days)
     with simulate(table, Side("now", prices), by=("model",)) as simulation:
-        expected: dict[tuple[str, ...], Decimal] = defaultdict(Decimal)
-        for row in rows():
-            midnight = datetime.combine(row["timestamp"].date(), datetime.min.time(), UTC)
-            expected[str(row["model"]),] += charge(prices, row | {"timestamp": midnight})
-        assert groups(simulation) == dict(expected)
+        midnights = (datetime.combine(row["timestamp"].date(), datetime.min.time(), UTC) for row in rows())
+        at_midnight = (row | {"timestamp": at} for row, at in zip(rows(), midnights, strict=True))
+        assert groups(simulation) == expected(prices, at_midnight, ("model",))[0]
     assert date(2026, 10, 24) in days.to_pylist()

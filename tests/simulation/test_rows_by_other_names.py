@@ -1,5 +1,6 @@
 """Rows that name a model by an alias, by what an open pattern matches, or with a `:` in its name."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,9 +12,10 @@ from ratecard import QuoteError, RateCard
 from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
-from shipped import CARD
+from shipped import few_models
 from token_tables import by_tokens, family, text_model
 
+CARD = few_models("openai-gpt-56-sol-pro", "claude-opus-4-6", "text-embedding-bge-m3", "tts-kokoro", of_each=0)
 RATES = """
 - {tokens: [input, output], rate: 1}
 - {tokens: input, weekdays: [thu], zone: UTC, rate: 2}
@@ -44,53 +46,51 @@ def test_rows_are_priced_by_the_model_that_their_name_means(prices: RateCard, ty
         assert sum(each.rows for each in simulation.unpriced) == 2 * (len(NAMES) - priced)
 
 
+SUFFIXES = ("", ":", ":&", ":&enable_web_search=off", ":enable_web_search=off:", ":=", "::", ": ")
+
+
 @pytest.mark.parametrize(
-    "suffix", ["", ":", ":&", ":&enable_web_search=off", ":enable_web_search=off:", ":=", "::", ": "]
+    ("type_", "model"),
+    [("text", "openai-gpt-56-sol-pro"), ("embedding", "text-embedding-bge-m3"), ("speech", "tts-kokoro")],
 )
-@pytest.mark.parametrize("type_", ["text", "embedding", "speech"])
-def test_each_row_of_a_name_with_odd_parameters_costs_what_its_request_costs(type_: str, suffix: str) -> None:
+def test_each_row_of_a_name_with_odd_parameters_costs_what_its_request_costs(type_: str, model: str) -> None:
     """Whatever is behind the name: another row of it, another day or another count does not decide what a row costs."""
-    model = {"text": "openai-gpt-56-sol-pro", "embedding": "text-embedding-bge-m3", "speech": "tts-kokoro"}[type_]
     days = [datetime(2026, month, 10, tzinfo=UTC) for month in (1, 8, 10)]
     tokens = [(1_000, 0, None), (300_000, 0, None), (1_000, 9_000, None), (1_000, 0, 500)]
-    rows = [(day, *each) for day in days for each in tokens]
-    expected: dict[str, Decimal] = {}
-    for at, (day, prompt, cached, searches) in enumerate(rows):
-        counts: dict[str, Any] = {"prompt_tokens": prompt, "prompt_tokens_details": {"cached_tokens": cached}}
-        counts |= {"completion_tokens": 1} if type_ == "text" else {}
-        usage: dict[str, Any] = {"type": type_, "model": model + suffix}
-        usage |= {"characters": prompt} if type_ == "speech" else {"usage": counts}
-        usage |= {"web_search_requests": searches} if searches and type_ == "text" else {}
-        try:
-            expected[str(at)] = CARD.at(day).rate(usage).total
-        except QuoteError:
-            continue
-    table = pyarrow.table(
+    rows: list[dict[str, Any]] = [
         {
-            "type": [type_] * len(rows),
-            "model": [model + suffix] * len(rows),
-            "row": list(map(str, range(len(rows)))),
-            "timestamp": [day for day, *_ in rows],
-            "characters": [prompt for _, prompt, *_ in rows],
-            "prompt_tokens": [prompt for _, prompt, *_ in rows],
-            "cached_tokens": [cached for _, _, cached, _ in rows],
-            "completion_tokens": [1 if type_ == "text" else None] * len(rows),
-            "web_search_requests": [searches for *_, searches in rows],
+            "type": type_, "model": model + suffix, "timestamp": day, "characters": prompt, "prompt_tokens": prompt,
+            "cached_tokens": cached, "completion_tokens": 1 if type_ == "text" else None,
+            "web_search_requests": searches,
         }
-    )
-    with simulate(table, CARD, by=("row",)) as found:
+        for suffix in SUFFIXES for day in days for prompt, cached, searches in tokens
+    ]  # fmt: skip
+    expected: dict[str, Decimal] = {}
+    for at, row in enumerate(rows):
+        counts: dict[str, Any] = {"prompt_tokens": row["prompt_tokens"]}
+        counts |= {"prompt_tokens_details": {"cached_tokens": row["cached_tokens"]}}
+        counts |= {"completion_tokens": 1} if type_ == "text" else {}
+        usage: dict[str, Any] = {"type": type_, "model": row["model"]}
+        usage |= {"characters": row["characters"]} if type_ == "speech" else {"usage": counts}
+        usage |= {"web_search_requests": 500} if row["web_search_requests"] and type_ == "text" else {}
+        with suppress(QuoteError):
+            expected[str(at)] = CARD.at(row["timestamp"]).rate(usage).total
+    numbered = [row | {"row": str(at)} for at, row in enumerate(rows)]
+    with simulate(pyarrow.Table.from_pylist(numbered), CARD, by=("row",)) as found:
         assert {group.key[0]: group.amounts[0] for group in found.groups} == expected
         assert sum(each.rows for each in found.unpriced) == len(rows) - len(expected)
 
 
-@pytest.mark.parametrize("suffix", ["", ":", ":&", ":&enable_web_search=off", ":enable_web_search=off"])
-def test_rows_of_a_name_with_odd_parameters_take_the_prices_of_another_model(suffix: str) -> None:
+def test_rows_of_a_name_with_odd_parameters_take_the_prices_of_another_model() -> None:
     old, new = "openai-gpt-56-sol-pro", "claude-opus-4-6"
     at, million = datetime(2026, 10, 20, tzinfo=UTC), 1_000_000
-    row = {"type": "text", "model": old + suffix, "prompt_tokens": million, "completion_tokens": 0}
+    rows = [
+        {"type": "text", "model": old + suffix, "prompt_tokens": million, "completion_tokens": 0, "row": suffix}
+        for suffix in ("", ":", ":&", ":&enable_web_search=off", ":enable_web_search=off")
+    ]
     sides = [Side(name, CARD, at) for name in ("now", "then")]
-    with simulate(pyarrow.Table.from_pylist([row]), sides[0], sides[1:], by=("model",), remap={old: new}) as found:
+    with simulate(pyarrow.Table.from_pylist(rows), sides[0], sides[1:], by=("row",), remap={old: new}) as found:
         usage = {"type": "text", "usage": {"prompt_tokens": million, "completion_tokens": 0}}
         expected = tuple(CARD.at(at).rate(usage | {"model": name}).total for name in (old, new))
-        assert found.total.amounts == expected
+        assert {group.key[0]: group.amounts for group in found.groups} == {row["row"]: expected for row in rows}
         assert expected[0] != expected[1]

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from chosen_rows import DAYS, WHERE, table
+from chosen_rows import DAYS, chosen, of_every_condition
 from engines_agree import Engines, same
 from rows import table_of
 from test_reading import CACHED, CHANGES, MANY, SPEECH, TEXT, UNCACHED, lines, written
@@ -86,17 +86,11 @@ def test_a_table_is_known_by_its_files(engines: Engines, tmp_path: Path) -> None
 
 
 def test_where_since_and_until(engines: Engines) -> None:
-    # Each condition has rows of its own, so that one simulation says what all of them mean.
-    rows = table()
-    usage = pyarrow.concat_tables([rows] * len(WHERE))
-    condition = [str(number) for number in range(len(WHERE)) for _ in range(rows.num_rows)]
-    frame = engines.spark.createDataFrame(usage.append_column("condition", pyarrow.array(condition)))
-    where = " or ".join(f"condition = '{number}' and ({each})" for number, each in enumerate(WHERE))
+    usage, where = of_every_condition()
+    frame = engines.spark.createDataFrame(usage)
     for since, until in (None, None), (date(2026, 10, 2), "2026-10-03"):
         found = engines.on_spark(frame, by=("condition", "row"), where=where, since=since, until=until)
-        kept = DAYS[since, until] if since else "012345"
-        chosen = {(str(number), row) for number, rows in enumerate(WHERE.values()) for row in rows if row in kept}
-        assert {row.key for row in found.groups} == chosen
+        assert {row.key for row in found.groups} == chosen(DAYS[since, until] if since else "012345")
         assert found.reading.found == usage.num_rows
 
 

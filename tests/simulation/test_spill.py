@@ -16,6 +16,7 @@ from ratecard import simulate
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.workspace import Workspace
+from shipped import FEW
 
 ANOTHER = """
 import sys
@@ -53,16 +54,21 @@ def test_the_folder_of_a_dead_process_is_removed(tmp_path: Path, monkeypatch: py
         assert not workspace.folder.exists()
 
 
+@pytest.fixture(scope="module")
+def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("usage") / "usage.parquet"
+    demo_usage(path, 30_000, seed=1, customers=20_000, card=FEW)
+    return path
+
+
 @pytest.mark.parametrize("memory", ["5MB", "14MB", "16MB", "18MB", "24MB", "1GB"])
-def test_too_little_memory_is_said_wherever_it_is_met(memory: str, tmp_path: Path) -> None:
+def test_too_little_memory_is_said_wherever_it_is_met(memory: str, usage: Path, tmp_path: Path) -> None:
     """While usage is read, grouped, priced or written; with enough of it, the answer is right."""
-    path = tmp_path / "usage.parquet"
-    demo_usage(path, 30_000, seed=1, customers=20_000)
     said = (
         r"DuckDB needs more memory than the [\d.]+ MiB that it may use\. Give it more, such as --memory 4GB, or group"
     )
     try:
-        with simulate(path, candidates="2026-10-01", by=("model", "day", "customer"), memory=memory) as found:
+        with simulate(usage, FEW, "2026-10-01", by=("model", "day", "customer"), memory=memory) as found:
             found.write(tmp_path / "groups.parquet")
             assert found.rows == 30_000
             assert memory != "5MB"

@@ -1,6 +1,6 @@
-"""A roll-up in an object storage is as one in a folder: the same answers, and never half of one.
+"""A roll-up in a folder or an object storage: the answers of its rows, and never half of one.
 
-Each test runs on the memory of this process; `make test-objects` runs all of them on real S3 and Azure servers too.
+Each test of a storage runs on the memory of this process, and with `make test-objects` on real S3 and Azure servers.
 """
 
 import json
@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import astuple
 from datetime import timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,45 +19,35 @@ import obstore
 import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
-from kept_roll_ups import answers
+from kept_roll_ups import DEARER, NOW, answers, made_up_rows, same_or_refused, three_files, write
 from storages import Server, contents, in_memory, new_address, objects, store_of
 
 from ratecard import rollup
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
-from ratecard.review.sides import Side
-from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.groups.kept import storage
 from ratecard.simulation.groups.kept.place import KeptPlace
 from ratecard.simulation.groups.kept.storage import Stored
 from ratecard.simulation.simulate import simulate
-from shipped import CARD as SHIPPED
 
-NOW = Side("now", SHIPPED)
-DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
 BY = ["model", "customer"]
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> pyarrow.Table:
-    path = tmp_path_factory.mktemp("made up") / "usage.parquet"
-    demo_usage(path, 120, seed=3, card=SHIPPED, bad_share=Decimal("0.1"))
-    return pyarrow.parquet.read_table(path)
+    return made_up_rows(tmp_path_factory.mktemp("made up"))
 
 
 @pytest.fixture
 def usage(tmp_path: Path, rows: pyarrow.Table) -> Path:
-    """A folder with three files of usage."""
-    folder = tmp_path / "usage"
-    folder.mkdir()
-    for number, name in enumerate(("one", "two", "three")):
-        write(rows, folder / f"{name}.parquet", number * 30, 30)
-    return folder
+    return three_files(rows, tmp_path / "usage")
 
 
-@pytest.fixture(params=["memory", "s3", "azure"])
-def address(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A place in a storage where nothing is."""
+@pytest.fixture(params=["folder", "memory", "s3", "azure"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """A folder, or a place in a storage, where nothing is."""
+    if request.param == "folder":
+        return str(tmp_path / "kept")
     if request.param == "memory":
         in_memory(monkeypatch)
         return new_address()
@@ -67,8 +56,13 @@ def address(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return server.new_address()
 
 
-def write(rows: pyarrow.Table, path: Path, first: int, count: int) -> None:
-    pyarrow.parquet.write_table(rows.slice(first, count), path)
+@pytest.fixture
+def address(place: str) -> str:
+    """The place of a test that is of storages alone, which `storages` marks."""
+    return place
+
+
+storages = pytest.mark.parametrize("place", ["memory", "s3", "azure"], indirect=True)
 
 
 def layout(names: list[str]) -> list[str]:
@@ -76,51 +70,68 @@ def layout(names: list[str]) -> list[str]:
     return sorted(re.sub(r"^groups/\w+/", "groups/N/", name) for name in names)
 
 
-def packs(address: str) -> set[str]:
-    return {name for name in objects(address) if name.startswith("groups/")}
+def there(place: str) -> list[str]:
+    """The names of what is at a place, without the lock of a folder."""
+    if "://" in place:
+        return objects(place)
+    return sorted(each.relative_to(place).as_posix() for each in Path(place).rglob("*.*") if each.name != ".lock")
 
 
-def named(address: str) -> set[str]:
+def packs(place: str) -> set[str]:
+    return {name for name in there(place) if name.startswith("groups/")}
+
+
+def manifest_of(place: str) -> bytes:
+    return contents(place, "manifest.json") if "://" in place else Path(place, "manifest.json").read_bytes()
+
+
+def put_manifest(place: str, manifest: bytes) -> None:
+    if "://" in place:
+        obstore.put(store_of(place), "manifest.json", manifest)
+    else:
+        Path(place, "manifest.json").write_bytes(manifest)
+
+
+def named(place: str) -> set[str]:
     """The packs that the manifest names."""
-    manifest = json.loads(contents(address, "manifest.json"))
+    manifest = json.loads(manifest_of(place))
     parts = (part for pack in manifest["packs"] for part in pack["parts"].values())
     return {part[kind]["name"] for part in parts for kind in ("groups", "shapes")}
 
 
-def test_it_is_written_read_and_updated_like_a_folder(
-    address: str, rows: pyarrow.Table, usage: Path, tmp_path: Path
-) -> None:
-    places = (tmp_path / "kept", address)
-    first, stored = (rollup(usage, place, NOW, by=BY) for place in places)
-    assert (stored.folder, stored.rows, stored.changes) == (address, first.rows, first.changes)
-    files = [each.relative_to(tmp_path / "kept").as_posix() for each in (tmp_path / "kept").rglob("*.*")]
-    assert layout(objects(address)) == layout([name for name in files if name != ".lock"])
-    expected = answers(usage, NOW, DEARER, by=[*BY, "day"])
-    assert answers(address, NOW, DEARER, by=[*BY, "day"]) == expected
-    before = objects(address)
-    assert [len(each) for each in astuple(rollup(usage, f"{address}/", NOW, by=BY).changes)] == [0, 0, 0, 3]
-    assert objects(address) == before
-    write(rows, usage / "four.parquet", 90, 20)
-    write(rows, usage / "two.parquet", 100, 20)
+def test_a_further_run_reads_only_what_is_new_or_changed(place: str, rows: pyarrow.Table, usage: Path) -> None:
+    first = rollup(usage, place, NOW, by=BY)
+    assert (str(first.folder), first.rows) == (place, 300)
+    assert [len(each) for each in astuple(first.changes)] == [3, 0, 0, 0]
+    assert same_or_refused(place, usage, NOW, DEARER, by=["customer", "week"])
+    before = there(place)
+    assert [len(each) for each in astuple(rollup(usage, f"{place}/", NOW, by=BY).changes)] == [0, 0, 0, 3]
+    assert there(place) == before
+    write(rows, usage / "four.parquet", 300, 50)
+    write(rows, usage / "two.parquet", 310, 80)
     (usage / "three.parquet").unlink()
-    again = rollup(usage, address, NOW, by=BY)
+    again = rollup(usage, place, NOW, by=BY)
     assert [[Path(file).stem for file in each] for each in astuple(again.changes)] == [
         ["four"], ["two"], ["three"], ["one"],
     ]  # fmt: skip
-    assert again.rows == 30 + 20 + 20
-    assert packs(address) == named(address)
-    assert packs(address).isdisjoint(before)
-    assert answers(address, NOW, DEARER, by=[*BY, "day"]) == answers(usage, NOW, DEARER, by=[*BY, "day"])
-    assert rollup(usage, address, NOW, by=["model"]).anew == "the arguments changed"
-    assert packs(address) == named(address)
-    assert "does not distinguish customer. This one would: ratecard rollup" in answers(address, NOW, by=BY)["refused"]
-    assert f"--out {address} --by" in answers(address, NOW, by=BY)["refused"]
+    assert again.rows == 100 + 80 + 50
+    assert packs(place) == named(place)
+    assert packs(place).isdisjoint(before)
+    assert same_or_refused(place, usage, NOW, DEARER, by=[*BY, "day"])
+    assert rollup(usage, place, NOW, by=["model"]).anew == "the arguments changed"
+    assert packs(place) == named(place)
+    assert "does not distinguish customer. This one would: ratecard rollup" in answers(place, NOW, by=BY)["refused"]
+    assert f"--out {place} --by" in answers(place, NOW, by=BY)["refused"]
 
 
-def forbidden(*_: object) -> None:
-    raise OSError("this was kept")
+@storages
+def test_a_storage_has_the_files_of_a_folder(address: str, usage: Path, tmp_path: Path) -> None:
+    for at in (address, str(tmp_path / "kept")):
+        rollup(usage, at, NOW, by=BY)
+    assert layout(there(address)) == layout(there(str(tmp_path / "kept")))
 
 
+@storages
 def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
     address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,13 +149,13 @@ def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
     assert packs(address) and "manifest.json" not in objects(address)
     rollup(usage, address, NOW, by=BY)
     before, there = answers(address, NOW), named(address)
-    write(rows, usage / "one.parquet", 90, 25)
+    write(rows, usage / "one.parquet", 300, 25)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(obstore, "put", ended)
         rollup(usage, address, NOW, by=BY)
     assert named(address) == there < packs(address)
     assert answers(address, NOW) == before
-    assert rollup(usage, address, NOW, by=BY).rows == 30 + 30 + 25
+    assert rollup(usage, address, NOW, by=BY).rows == 100 + 100 + 25
     assert answers(address, NOW) == answers(usage, NOW)
     # What could be of a run that is at work stays; what is older than that goes.
     assert named(address) < packs(address)
@@ -153,11 +164,12 @@ def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
     monkeypatch.setattr(
         obstore, "head", lambda *of: (meta := head(*of)) | {"last_modified": meta["last_modified"] + later}
     )
-    write(rows, usage / "one.parquet", 90, 26)
+    write(rows, usage / "one.parquet", 300, 26)
     rollup(usage, address, NOW, by=BY)
     assert named(address) == packs(address)
 
 
+@storages
 @pytest.mark.parametrize("step", ["publish", "put"])
 @pytest.mark.parametrize("first", [True, False])
 def test_of_two_writers_one_is_refused(
@@ -181,6 +193,7 @@ def test_of_two_writers_one_is_refused(
     assert answers(address, NOW, by=BY) == answers(own, NOW, by=BY)
 
 
+@storages
 def test_of_two_writers_the_one_whose_packs_are_gone_is_told_why(
     address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +211,7 @@ def test_of_two_writers_the_one_whose_packs_are_gone_is_told_why(
     assert rollup(own, address, NOW, by=BY).rows == 50 + 10
 
 
+@storages
 def test_a_manifest_that_is_removed_while_it_is_opened(
     address: str, usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,13 +247,14 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, step: str, work: Callable[[], obj
     monkeypatch.setattr(place, step, first)
 
 
+@storages
 def test_who_reads_while_it_is_replaced_gets_the_new_one(
     address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rollup(usage, address, NOW, by=BY)
 
     def replaced() -> None:
-        write(rows, usage / "one.parquet", 90, 30)
+        write(rows, usage / "one.parquet", 300, 30)
         rollup(usage, address, NOW, by=BY)
 
     meanwhile(monkeypatch, "need", replaced)
@@ -248,6 +263,7 @@ def test_who_reads_while_it_is_replaced_gets_the_new_one(
     assert re.match(rf"{address}/groups/\w+/\S+ is not what was kept\. Make the roll", answers(address)["refused"])
 
 
+@storages
 def test_a_request_whose_answer_is_lost_was_heard(address: str, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = obstore.put
 
@@ -258,10 +274,11 @@ def test_a_request_whose_answer_is_lost_was_heard(address: str, usage: Path, mon
         return found
 
     monkeypatch.setattr(obstore, "put", lost)
-    assert rollup(usage, address, NOW, by=BY).rows == 90
+    assert rollup(usage, address, NOW, by=BY).rows == 300
     assert answers(address, NOW) == answers(usage, NOW)
 
 
+@storages
 def test_a_request_of_which_nothing_more_is_heard(
     address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,7 +292,7 @@ def test_a_request_of_which_nothing_more_is_heard(
             silent()
 
     rollup(usage, address, NOW, by=BY)
-    write(rows, usage / "four.parquet", 90, 20)
+    write(rows, usage / "four.parquet", 300, 20)
     usual = obstore.put
     said = (
         rf"^{address} cannot be written: no answer\. It is not known whether it is as it was or holds what is new\. Run"
@@ -283,36 +300,44 @@ def test_a_request_of_which_nothing_more_is_heard(
     with monkeypatch.context() as patched, pytest.raises(SimulationError, match=said):
         patched.setattr(obstore, "put", lost)
         rollup(usage, address, NOW, by=BY)
-    assert rollup(usage, address, NOW, by=BY).rows == 90 + 20
+    assert rollup(usage, address, NOW, by=BY).rows == 300 + 20
     assert answers(address, NOW) == answers(usage, NOW)
 
 
-def test_what_cannot_be_kept_there(address: str, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    obstore.put(store_of(address), "something.txt", b"else")
-    with pytest.raises(SimulationError, match=rf"^{address} is there, and is not a roll-up\. Name a folder that is"):
-        rollup(usage, address, NOW)
-    with pytest.raises(SimulationError, match=r"kept\.parquet is named like a file of usage; a roll-up is a folder"):
-        rollup(usage, f"{address}.parquet", NOW)
-    other = f"{address}-of-another"
+def test_what_cannot_be_kept_there(place: str, usage: Path) -> None:
+    if "://" in place:
+        obstore.put(store_of(place), "something.txt", b"else")
+        named_like_usage = r"kept\.parquet is named like a file of usage; a roll-up is a folder"
+        with pytest.raises(SimulationError, match=named_like_usage):
+            rollup(usage, f"{place}.parquet", NOW)
+    else:
+        place = str(usage)
+    with pytest.raises(SimulationError, match=rf"^{place} is there, and is not a roll-up\. Name a folder that is new"):
+        rollup(usage / "one.parquet", place, NOW)
+    other = f"{place}-of-another"
     rollup(usage, other, NOW)
     with pytest.raises(SimulationError, match=rf"{other} is a roll-up already; give the usage that it is of"):
-        rollup(other, f"{address}-of-a-third", NOW)
+        rollup(other, f"{place}-of-a-third", NOW)
     with pytest.raises(SimulationError, match=rf"{other} is a roll-up, which is given alone"):
         simulate([other, str(usage)], NOW)
-    manifest = contents(other, "manifest.json")
-    (name,) = named(other) & {each for each in named(other) if each.endswith("tokens.parquet")}
-    obstore.put(store_of(other), "manifest.json", manifest.replace(name.encode(), b"../../tokens.parquet"))
+    manifest = manifest_of(other)
+    (name,) = {each for each in named(other) if each.endswith("tokens.parquet")}
+    put_manifest(other, manifest.replace(name.encode(), b"../../tokens.parquet"))
     assert "manifest.json is not the manifest of a roll-up" in answers(other)["refused"]
-    obstore.put(store_of(other), "manifest.json", manifest.replace(b'"format": 2', b'"format": 1'))
-    assert f"{other}/manifest.json has format 1, and this release of ratecard reads 2" in answers(other)["refused"]
+    put_manifest(other, manifest.replace(b'"format": 2', b'"format": 1'))
+    for ask in (simulate, lambda at: rollup(usage, at)):
+        said = f"{other}/manifest.json has format 1, and this release of ratecard reads 2"
+        with pytest.raises(SimulationError, match=said):
+            ask(other)
 
 
+@storages
 def test_the_commands(address: str, usage: Path) -> None:
     def run(*words: str) -> Any:
         return CliRunner().invoke(main, list(words))
 
     done = run("rollup", str(usage), "--out", address)
-    assert re.fullmatch(rf"Files: 3 new\nKept {address}: 90 rows as \d+ groups, 0\.\d MB\n", done.stderr)
+    assert re.fullmatch(rf"Files: 3 new\nKept {address}: 300 rows as \d+ groups, 0\.\d MB\n", done.stderr)
     found, expected = (
         run("simulate", place, "--candidate", DEARER_FILE, "--by", "model,month") for place in (address, str(usage))
     )
@@ -439,7 +464,7 @@ def test_a_process_that_is_killed(server: Server, rows: pyarrow.Table, usage: Pa
     address = server.new_address()
     rollup(usage, address)
     before, there = answers(address), named(address)
-    write(rows, usage / "one.parquet", 90, 25)
+    write(rows, usage / "one.parquet", 300, 25)
     code = (
         "import os, signal, sys\n"
         "from ratecard.simulation.rollup import rollup\n"
@@ -453,5 +478,5 @@ def test_a_process_that_is_killed(server: Server, rows: pyarrow.Table, usage: Pa
     assert done.returncode == -signal.SIGKILL
     assert named(address) == there < packs(address)
     assert answers(address) == before
-    assert rollup(usage, address).rows == 30 + 30 + 25
+    assert rollup(usage, address).rows == 100 + 100 + 25
     assert answers(address) == answers(usage)

@@ -11,9 +11,9 @@ from pathlib import Path
 import openpyxl
 import pyarrow.parquet
 import pytest
+from candidate_files import candidate
 from ledgers import CLIP as FILM
 from ledgers import card_with, export, line
-from made_up_sums import sums_of
 from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
@@ -21,8 +21,7 @@ from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.load.folder import shipped_folder
 from ratecard.review.sides import Side
-from ratecard.simulation.answers.customers import customers_of
-from ratecard.simulation.answers.rows import LostAndNew, ModelSums, Row
+from ratecard.simulation.answers.rows import LostAndNew, ModelSums
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import Elasticity, Expected, expected_of, read_elasticity
 from ratecard.simulation.prices.sides import AsBilled
@@ -33,26 +32,21 @@ from ratecard.simulation.report.sections import margin_table
 from ratecard.simulation.report.sentences import answer, every_sentence
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from shipped import FEW as CARD
+from shipped import CARD as ALL
+from shipped import few_models
 
-KLING = "kling-o3-pro-text-to-video"
-HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
+KLING, STANDARD, OVI = "kling-o3-pro-text-to-video", "kling-o3-standard-text-to-video", "ovi-image-to-video"
+CARD = few_models("claude-opus-4-6", "openai-gpt-56-luna", "crypto-rpc", KLING, STANDARD, OVI, of_each=0)
+DEARER = "{scale: {type: text}, factor: 1.1}"
 CLIPS = 2 * Decimal(CLIP)
 WITHOUT_CLIPS = Decimal(TEXT) + Decimal(CALL)
-
-
-def candidate(folder: Path, *changes: str, day: str = "2026-10-01") -> Path:
-    path = folder / "candidate.yaml"
-    listed = "".join(f"  - {change}\n" for change in changes)
-    path.write_text(f"candidate: test\n{HEAD.replace('2026-10-01', day)}{listed}")
-    return path
 
 
 @pytest.fixture(scope="module")
 def retired(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
     folder = tmp_path_factory.mktemp("retired")
-    file = candidate(folder, f"retire: {KLING}", "{scale: {type: text}, factor: 1.1}")
-    with simulate(table_of(ROWS), None, file, by=["model", "customer"], costs="60%") as found:
+    file = candidate(folder, f"retire: {KLING}", DEARER)
+    with simulate(table_of(ROWS), CARD, file, by=["model", "customer"], costs="60%") as found:
         yield found
 
 
@@ -63,7 +57,7 @@ def test_the_best_seller_that_is_retired_is_lost(retired: Simulation) -> None:
     assert retired.total.both() == (WITHOUT_CLIPS, WITHOUT_CLIPS + rise)
     assert (retired.rows, retired.priced, retired.total.both_requests()) == (5, 4, 2)
     said = answer(Report(retired), 1)
-    assert said.startswith("Revenue falls by $1.54 (-99.36%), from $1.55 to $0.01, under test: $0.00 (+9.99%)")
+    assert said.startswith("Revenue falls by $1.54 (-99.36%), from $1.55 to $0.01, under dearer: $0.00 (+9.99%)")
     assert said.endswith(
         "by prices on the requests that both offer, -$1.54 lost with 2 requests that it does not offer."
     )
@@ -89,24 +83,12 @@ def test_winners_and_losers_are_of_what_both_offer(retired: Simulation) -> None:
     }
 
 
-def test_a_customer_who_loses_everything_neither_wins_nor_stays() -> None:
-    zero = Decimal(0)
-    rows = [
-        Row(("gone",), 2, (), (Decimal(5), zero), (LostAndNew(2, Decimal(5), 0, zero, 0),)),
-        Row(("more",), 1, (), (Decimal(1), Decimal(2)), (LostAndNew(),)),
-    ]
-    found = customers_of(sums_of(rows), 1)
-    assert sum(band.customers for band in found.distribution) == 1
-    assert found.above(Fraction(1, 10)) == 1
-    assert found.winners == ()
-
-
 def test_strict_takes_what_one_side_offers(tmp_path: Path) -> None:
     file = candidate(tmp_path, f"retire: {KLING}")
-    with simulate(table_of(ROWS[:4]), None, file, strict=True) as found:
+    with simulate(table_of(ROWS[:4]), CARD, file, strict=True) as found:
         assert found.unpriced == ()
     with pytest.raises(SimulationError, match="1 of 5 rows cannot be priced"):
-        simulate(table_of(ROWS), None, file, strict=True)
+        simulate(table_of(ROWS), CARD, file, strict=True)
 
 
 def sums(model: str, now: int, then: int, lost: int = 0, new: int = 0) -> ModelSums:
@@ -145,13 +127,6 @@ def test_the_least_of_a_range_may_be_inside_it() -> None:
     assert found.ranges[1] == (at[turn], at[zero])
 
 
-def test_a_retired_row_saves_its_cost(retired: Simulation) -> None:
-    whole, share = retired.margin().total, Decimal("0.6")
-    assert whole.costs == ((WITHOUT_CLIPS + CLIPS) * share, WITHOUT_CLIPS * share)
-    assert whole.cost == whole.costs[0]
-    assert whole.revenues == retired.total.amounts
-
-
 def test_what_only_a_candidate_sells_costs_a_share_of_its_price(tmp_path: Path) -> None:
     current = Side("now", CARD.with_candidate(candidate(tmp_path, f"retire: {KLING}")))
     with simulate(table_of(ROWS), current, Side("back", CARD), by=["model"], costs="60%") as found:
@@ -167,7 +142,7 @@ def test_costs_by_unit_and_by_sku(tmp_path: Path) -> None:
     file = tmp_path / "costs.csv"
     file.write_text(f"sku,model,unit,cost\n,{KLING},video_second,0.1\nclaude-opus-4-6-llm-input-mtoken,,,3\n")
     cheaper = candidate(tmp_path, "{scale: {type: video}, factor: 0.5}")
-    with simulate(table_of(ROWS), None, cheaper, by=["model"], costs=file) as found:
+    with simulate(table_of(ROWS), CARD, cheaper, by=["model"], costs=file) as found:
         whole = found.margin().total
         assert (whole.requests, whole.unknown) == (2, 2)
         assert (whole.costs, whole.revenues[0]) == ((Decimal(1), Decimal(1)), CLIPS)
@@ -194,24 +169,24 @@ def test_costs_by_unit_and_by_sku(tmp_path: Path) -> None:
 def test_costs_that_are_not_understood(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "costs.csv").write_text(text)
     with pytest.raises(SimulationError, match=said):
-        simulate(table_of(ROWS), costs=tmp_path / "costs.csv")
+        simulate(table_of(ROWS), CARD, costs=tmp_path / "costs.csv")
 
 
 @pytest.mark.parametrize(("costs", "said"), [("x%", "Write it like 60%"), ("as-billed", "give what we pay")])
 def test_costs_that_are_none(costs: str, said: str) -> None:
     with pytest.raises(SimulationError, match=said):
-        simulate(table_of(ROWS), costs=costs)
+        simulate(table_of(ROWS), CARD, costs=costs)
 
 
 def test_costs_of_a_candidate_are_laid_over_the_current_tables(tmp_path: Path) -> None:
     file = candidate(tmp_path, "{scale: {type: text}, factor: 0.5}")
-    with simulate(table_of(ROWS), by=["model"], costs=file) as found:
+    with simulate(table_of(ROWS), CARD, by=["model"], costs=file) as found:
         assert found.margin().total.margin(0) == Decimal(TEXT) / 2
     with pytest.raises(SimulationError, match=r"hold from 2026-10-01 on, and 2026-09-01 is priced at 2026-09-01"):
         simulate(table_of(ROWS), "2026-09-01", costs=file)
 
 
-@pytest.mark.parametrize("costs", [CARD, shipped_folder(), str(shipped_folder())], ids=["card", "path", "word"])
+@pytest.mark.parametrize("costs", [ALL, shipped_folder(), str(shipped_folder())], ids=["card", "path", "word"])
 def test_our_own_tables_as_costs_leave_nothing_on_any_day(costs: RateCard | Path | str) -> None:
     rows = [row("text", "openai-gpt-56-luna", "a", prompt_tokens=7_000_000, completion_tokens=9_000)]
     with simulate(table_of(rows), "2026-08-03", "2026-08-21", by=["model"], costs=costs) as found:
@@ -221,9 +196,9 @@ def test_our_own_tables_as_costs_leave_nothing_on_any_day(costs: RateCard | Path
 
 def test_a_row_without_a_cost_does_not_stop_a_target(tmp_path: Path) -> None:
     """Where no cost is known for RPC, a margin of 50 % over the tables is twice the price of all else."""
-    gone = candidate(tmp_path, f"retire: {KLING}").rename(tmp_path / "costs.yaml")
-    file = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}")
-    with simulate(table_of(ROWS), None, file, by=["model"], costs=gone) as found:
+    gone = candidate(tmp_path, f"retire: {KLING}", name="costs")
+    file = candidate(tmp_path, DEARER)
+    with simulate(table_of(ROWS), CARD, file, by=["model"], costs=gone) as found:
         reached = smallest_factor(found, file, read_target("margin=40%"))
         calls = Decimal(CALL)
         assert reached.revenue - Decimal(TEXT) - calls >= reached.revenue * Decimal("0.4")
@@ -241,19 +216,19 @@ def test_cost_and_margin_are_in_every_export(retired: Simulation, tmp_path: Path
     table = pyarrow.parquet.read_table(tmp_path / "report.parquet").to_pylist()
     document = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     for listed in (rows, table, document["groups"]):
-        for side, name in enumerate(("current", "test")):
+        for side, name in enumerate(("current", "dearer")):
             assert sum(Decimal(each[f"{name} cost"]) for each in listed) == whole.costs[side]
             assert sum(Decimal(each[f"{name} margin"]) for each in listed) == whole.margin(side)
-        assert sum(Decimal(each["test lost"]) for each in listed) == CLIPS
-        assert sum(Decimal(each["test new"]) for each in listed) == 0
+        assert sum(Decimal(each["dearer lost"]) for each in listed) == CLIPS
+        assert sum(Decimal(each["dearer new"]) for each in listed) == 0
         assert sum(int(each["requests_without_cost"]) for each in listed) == 0
-    assert Decimal(document["total"]["test lost"]) == CLIPS
-    assert [Decimal(each["amount"]) for each in document["lost"]["test"]] == [CLIPS]
-    assert Decimal(document["margin"]["total"]["test"]["cost"]) == whole.costs[1]
+    assert Decimal(document["total"]["dearer lost"]) == CLIPS
+    assert [Decimal(each["amount"]) for each in document["lost"]["dearer"]] == [CLIPS]
+    assert Decimal(document["margin"]["total"]["dearer"]["cost"]) == whole.costs[1]
     groups = openpyxl.load_workbook(tmp_path / "report.xlsx", data_only=True)["Groups"]
     heading = [cell.value for cell in groups[1]]
     last = {name: cell.value for name, cell in zip(heading, groups[groups.max_row], strict=True)}
-    assert Decimal(str(last["test: cost"])) == whole.costs[1]
+    assert Decimal(str(last["dearer: cost"])) == whole.costs[1]
     assert Decimal(str(last["Current: margin"])) == whole.margin(0)
     listed = margin_table(report, retired.margin(), [0, 1]).rows
     revenues = {each.model: each.revenues[0] for each in retired.margin().models}
@@ -265,9 +240,9 @@ def test_cost_and_margin_are_in_every_export(retired: Simulation, tmp_path: Path
 def test_what_lies_before_a_candidate_takes_effect(tmp_path: Path) -> None:
     """Three requests of four lie before; the text after rises by a tenth, which is a fortieth of all."""
     days = [datetime(2026, 10, day, 12, tzinfo=UTC) for day in (1, 2, 3, 9)]
-    file = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}", day="2026-10-05")
+    file = candidate(tmp_path, DEARER, day="2026-10-05")
     for by in (["model"], ["model", "day"]):
-        with simulate(table_of(ROWS[0] | {"timestamp": day} for day in days), None, file, by=by) as found:
+        with simulate(table_of(ROWS[0] | {"timestamp": day} for day in days), CARD, file, by=by) as found:
             since = found.since()
             assert since is not None
             assert (since.before, since.requests) == (3, 4)
@@ -280,34 +255,31 @@ def test_what_lies_before_a_candidate_takes_effect(tmp_path: Path) -> None:
 
 
 def test_one_without_effect_beside_another(tmp_path: Path) -> None:
-    dearer = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}").rename(tmp_path / "dearer.yaml")
-    idle = candidate(tmp_path, "{scale: {model: ovi-image-to-video}, factor: 2}")
+    idle = candidate(tmp_path, f"{{scale: {{model: {OVI}}}, factor: 2}}", name="idle")
     with pytest.raises(SimulationError, match="changes nothing: the usage has none of the models"):
-        simulate(table_of(ROWS), None, idle)
-    with simulate(table_of(ROWS), None, [dearer, idle]) as found:
+        simulate(table_of(ROWS), CARD, idle)
+    with simulate(table_of(ROWS), CARD, [candidate(tmp_path, DEARER), idle]) as found:
         assert found.no_effect[0] == ""
-        assert answer(Report(found), 2).startswith(
-            "No change under test (candidate.yaml): the usage has none of the models"
-        )
+        assert answer(Report(found), 2).startswith("No change under idle: the usage has none of the models")
         [_, _, last] = sides_table(Report(found)).rows
-        assert str(last[0]).startswith("test (candidate.yaml) (no change: the usage has none of the models")
+        assert str(last[0]).startswith("idle (no change: the usage has none of the models")
 
 
 def test_successors_and_other_models(tmp_path: Path) -> None:
-    file = candidate(tmp_path, f"{{retire: {KLING}, successor: kling-o3-standard-text-to-video}}")
-    with simulate(table_of(ROWS), None, file, by=["model"], successors=True) as found:
+    file = candidate(tmp_path, f"{{retire: {KLING}, successor: {STANDARD}}}")
+    with simulate(table_of(ROWS), CARD, file, by=["model"], successors=True) as found:
         assert found.total.beside() == LostAndNew()
         [part] = found.attribution().parts
-        assert (part.kind, part.label) == ("moved", "priced as kling-o3-standard-text-to-video")
+        assert (part.kind, part.label) == ("moved", f"priced as {STANDARD}")
         assert part.amount == found.total.difference() != 0
     remap = {KLING: "claude-opus-4-6"}
-    with simulate(table_of(ROWS), None, CARD, by=["model"], remap=remap) as found:
+    with simulate(table_of(ROWS), CARD, CARD, by=["model"], remap=remap) as found:
         [lost] = found.lost()
         assert (lost.model, lost.amount, lost.requests) == (KLING, CLIPS, 2)
         assert lost.reason.startswith("as claude-opus-4-6: Specified model not found: claude-opus-4-6 is of type text")
     for names, said in (({"x": KLING}, "no rows of 'x'"), ({KLING: "kling-o3"}, "there is no model 'kling-o3'")):
         with pytest.raises(SimulationError, match=said):
-            simulate(table_of(ROWS), None, file, remap=names)
+            simulate(table_of(ROWS), CARD, file, remap=names)
 
 
 def test_a_bill_is_compared_with_what_a_clip_costs_now(tmp_path: Path) -> None:
@@ -332,13 +304,10 @@ def test_a_bill_that_no_rate_says(tmp_path: Path) -> None:
 
 
 def test_the_question_of_a_target_is_answered_in_words(retired: Simulation, tmp_path: Path) -> None:
-    file = candidate(tmp_path, f"retire: {KLING}", "{scale: {type: text}, factor: 1.1}")
-    with simulate(table_of(ROWS), None, file, by=["model"], costs="60%") as found:
-        target = read_target("-99%")
-        reached = smallest_factor(found, file, target)
-        # What is lost is not made up for by text alone: the rest counts as it is.
-        wanted = found.total.amounts[0] / 100
-        assert reached.below is not None
-        assert reached.below < wanted <= reached.revenue
-        words = list(every_sentence(Report(found, Question(target=target, reached=reached))))
-        assert any(word.startswith("The smallest factor that reaches -99.00% revenue is") for word in words)
+    target = read_target("-99%")
+    reached = smallest_factor(retired, candidate(tmp_path, f"retire: {KLING}", DEARER), target)
+    # What is lost is not made up for by text alone: the rest counts as it is.
+    assert reached.below is not None
+    assert reached.below < retired.total.amounts[0] / 100 <= reached.revenue
+    words = list(every_sentence(Report(retired, Question(target=target, reached=reached))))
+    assert any(word.startswith("The smallest factor that reaches -99.00% revenue is") for word in words)
