@@ -166,8 +166,8 @@ def exactly(value: Any) -> Any:
 
 
 def test_a_writer_without_decimals_loses_no_digit() -> None:
-    key = ApiKey.model_validate_json('{"consumptionLimits":{"usd":10.5,"diem":50}}')
-    assert key.model_dump(mode="json") == {"consumptionLimits": {"usd": 10.5, "diem": 50}}
+    key = ApiKey.model_validate_json('{"consumptionLimits":{"usd":10.5,"diem":50},"plan":{"fees":[1.5]}}')
+    assert key.model_dump(mode="json") == {"consumptionLimits": {"usd": 10.5, "diem": 50}, "plan": {"fees": [1.5]}}
     longer = ApiKey.model_validate_json('{"consumptionLimits":{"usd":0.10000000000000000001}}')
     with pytest.raises(ValueError, match=r"0\.10000000000000000001 has more digits than this writer keeps"):
         longer.model_dump(mode="json")

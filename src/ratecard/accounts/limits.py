@@ -238,15 +238,10 @@ def failed_request_block(
     window, block_length = timedelta(seconds=rule.within_seconds), timedelta(seconds=rule.blocked_seconds)
     until: datetime | None = None
     recent_failures: list[datetime] = []
-    for failure in sorted(map(in_utc, failures)):
-        if failure > now:
-            break
+    for failure in sorted(instant for instant in map(in_utc, failures) if instant <= now):
         if until is not None and failure < until:
             continue
-        recent_failures = [
-            earlier_failure for earlier_failure in recent_failures if failure - earlier_failure <= window
-        ]
-        recent_failures.append(failure)
+        recent_failures = [*(earlier for earlier in recent_failures if failure - earlier <= window), failure]
         if len(recent_failures) > rule.more_than:
             until, recent_failures = failure + block_length, []
     if until is None or now >= until:
