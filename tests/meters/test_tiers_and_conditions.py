@@ -174,7 +174,10 @@ def test_input_and_output_have_a_rate_under_all_conditions(change: tuple[str, st
     [
         ("{tokens: input, from: 0, rate: 1}", "from 0 is every prompt; leave it out"),
         ("{tokens: input, service_tier: batch, rate: 1}", "of a prompt of 128001 tokens, service_tier: batch"),
-        ("{tokens: input, above: 128000, rate: 6}", "two rates for input tokens, above 128k; keep one"),
+        (
+            "{tokens: input, above: 128000, rate: 6}\n          - {tokens: input, above: 128000, rate: 7}",
+            "two rates for input tokens, above 128k; keep one",
+        ),
         ("{tokens: input, service_tier: bach, rate: 1}", "service_tier 'bach' is not known. Did you mean 'batch'?"),
         ("{tokens: input, tier: batch, rate: 1}", "unknown key 'tier'."),
         ("{tokens: input, above: 200k, rate: 1}", "above '200k' is not a number of tokens. Write digits, like 200000"),
@@ -186,6 +189,7 @@ def test_input_and_output_have_a_rate_under_all_conditions(change: tuple[str, st
 def test_rates_of_which_two_could_hold_are_faults_at_their_line(line: str, words: str) -> None:
     found = faults(table(RATES + f"          - {line}\n", "", total="0.024"))
     assert any(words in fault and fault.startswith("made-up.yaml:32:") for fault in found), found
+    assert len(found) == len(set(found)), found
 
 
 @pytest.mark.parametrize(
