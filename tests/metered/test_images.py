@@ -162,6 +162,8 @@ def test_fields_without_effect_are_named(prices: PriceBook) -> None:
     quote = prices.rate({"type": "image", "model": "flux-2-pro", "resolution": "x", "quality": "y"})
     assert quote.ignored == ("resolution", "quality")
     assert prices.rate({"type": "image", "model": "qwen-image-3", "quality": "y"}).ignored == ("quality",)
+    listed = {"type": "image", "model": "qwen-image-3", "listed": {"output.0": "shell"}}
+    assert prices.rate(listed).ignored == ("output.0",)
 
 
 @pytest.mark.parametrize(("model", "factor", "price"), [("flux-2-pro", "2x", "0.02"), ("upscaler", "4x", "0.08")])

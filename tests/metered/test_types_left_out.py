@@ -84,6 +84,14 @@ def test_a_type_that_is_null_is_not_left_out(prices: PriceBook) -> None:
                 "metadata": ["Expected object, received string"],
             },
         ),
+        (
+            {"model": "grok-4-3", "usage": TOKENS, "metadata": "m"},
+            {"metadata": ["Expected object, received string"]},
+        ),
+        (
+            {"model": "tts-kokoro", "characters": 1, "tokens": {"input": 0}},
+            {"": ["Unrecognized key(s) in object: 'tokens'. Did you mean one of 'characters', 'metadata'?"]},
+        ),
     ],
 )
 def test_what_is_wrong_is_said_at_its_field(prices: PriceBook, usage: dict[Any, Any], error: Any) -> None:

@@ -180,6 +180,15 @@ def test_a_combination_that_is_not_sold_is_refused_though_factors_would_multiply
         "received 'speed: fast, service_tier: batch'"
     )
     assert refused(prices, {"input": 1000}, speed="fast", service_tier="batch") == {("speed",): words}
+    batch = {
+        "model": "m",
+        "service_tier": "batch",
+        "usage": {"prompt_tokens": 9, "completion_tokens": 0, "speed": "fast"},
+    }
+    for usage, path in ((batch, ("usage", "speed")), (batch | {"speed": "fast"}, ("speed",))):
+        with pytest.raises(QuoteError) as caught:
+            prices.rate(usage)
+        assert caught.value.problems == ((path, words),)
     shown = {cell.quote.lines[0].sku for cell in price_cells(prices, "m")}
     assert {"m-llm-input-speed-fast-mtoken", "m-llm-input-batch-mtoken"} < shown
     assert not any("fast" in sku and "batch" in sku for sku in shown)

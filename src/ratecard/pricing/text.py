@@ -148,17 +148,16 @@ def price_text(
                 ]
             else:
                 priced_lines, exact = lines_and_sum
-        # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
         if is_text and (suffix or searched is not None or not of_searches.isdisjoint(usage)):
-            others = {name: count for name, count in counted.items() if name not in charged} if charged else counted
+            others = {name: count for name, count in counted.items() if name not in charged}
             searches = _read_searches(usage, suffix, searched, others, supported, scraped_most, problems)
         elif searched:
             problems.append((path_of("searches", usage_object), NO_PRICE))
         if problems:
             raise QuoteError(INVALID, problems)
         tokens = values[0], values[1]
-        if not (counted or minimum or searches is not _NO_SEARCHES):
+        if not (counted or minimum or searches != _NO_SEARCHES):
             return Quote(priced, exact, exact, priced_lines, ignored, tokens)
         lines = [*priced_lines]
         try:
