@@ -67,6 +67,8 @@ def _lines_of_hints(path: Path) -> Iterator[int]:
             yield from range(node.lineno, (node.end_lineno or 0) + 1)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from range(node.lineno, node.body[0].lineno)
+            if any(isinstance(each, ast.Name) and each.id == "overload" for each in node.decorator_list):
+                yield from range(node.decorator_list[0].lineno, (node.end_lineno or 0) + 1)
 
 
 def attempt(command: str, timeout: float, change: MutationSpec) -> WorkResult:
