@@ -123,7 +123,11 @@ _DAY = 24 * 60 * 60
 
 
 def seconds_of_changes(windows: Iterable[Window]) -> frozenset[int]:
-    """Return the seconds of a UTC day, except 0, at which any of these windows opens or closes on some day."""
+    """Return the seconds of a UTC day, except 0, at which any of these windows opens or closes on some day.
+
+    >>> [second / 3600 for second in sorted(seconds_of_changes([Window("Europe/London", ((990, 1020),), (0,))]))]
+    [1.0, 15.5, 16.0, 16.5, 17.0, 23.0]
+    """
     seconds: set[int] = set()
     for window in windows:
         offsets, changes = _clock_changes(window.zone)
