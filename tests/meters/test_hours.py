@@ -1,6 +1,7 @@
 """Rates at hours and weekdays of a zone: each edge just before, at, and just after, also on days when clocks change."""
 
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -220,6 +221,16 @@ def test_the_rates_of_any_charge_may_have_hours(instant: str, totals: list[str])
     found = [prices.rate({"model": "p", "resolution": each}) for each in ("1k", "2k", "4k")]
     assert [str(quote.total.normalize()) for quote in found] == totals
     assert [quote.lines[0].source for quote in found][1] == ("p.yaml:17" if totals[1] == "1" else "p.yaml:19")
+
+
+@pytest.mark.parametrize(("instant", "rate"), [("2026-10-01T06:59:59Z", "0.2"), ("2026-10-01T07:00:00Z", "0.4")])
+def test_of_the_rates_of_a_video_one_holds_at_each_hour(instant: str, rate: str) -> None:
+    table = (Path(__file__).parents[1] / "tables/sound/per_second.yaml").read_text(encoding="utf-8")
+    hours = '              - {resolution: 720p, hours: "09:00..17:00", zone: Europe/Berlin, rate: 0.40}\n'
+    table = table.replace("        rounding:", f"{hours}        rounding:")
+    prices = RateCard(tables_from({"p.yaml": table.encode()})).at(datetime.fromisoformat(instant))
+    bodies = [{"model": "per-second-video", "duration": "5s", "resolution": size} for size in ("480p", "720p")]
+    assert [str(prices.quote_video(body).lines[0].unit_rate) for body in bodies] == ["0.1", rate]
 
 
 def test_an_example_is_worked_at_its_own_hour() -> None:
