@@ -151,14 +151,20 @@ def test_each_commitment_has_an_id_of_its_own_that_stays_when_the_file_is_edited
     assert len(set(ids[0])) == 2
 
 
+def of_booked(tmp_path: Path, tables: Path, *rows: str) -> tuple[Statement, Sequence[Mapping[str, Any]]]:
+    """The statement of booked rows, and its checked rows of FOCUS."""
+    found = statement(export(tmp_path, *rows, heading=HEADING), account="acme", month="2026-10", tables=tables)
+    made = focus_rows(found, "Inference Ltd")
+    check(found, made)
+    return found, made
+
+
 def test_balances_are_virtual_currencies(tmp_path: Path) -> None:
     tables = write_tables(tmp_path / "tables", monthly=None)
     (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
     booked = f"2026-10-02T00:00:00Z,{INPUT},4,2,-16,CREDITS,scribe,r-1"
     refund = f"2026-10-03T00:00:00Z,{INPUT},4,0,2,CREDITS,scribe,r-1"
-    found = statement(export(tmp_path, booked, refund, heading=HEADING), account="acme", month="2026-10", tables=tables)
-    made = focus_rows(found, "Inference Ltd")
-    check(found, made)
+    _, made = of_booked(tmp_path, tables, booked, refund)
     credits, back = made
     assert (credits["PricingCurrency"], credits["BillingCurrency"]) == ("CREDITS", "USD")
     assert (credits["PricingCurrencyEffectiveCost"], credits["EffectiveCost"]) == (16, 8)
@@ -174,9 +180,7 @@ def test_a_charge_that_two_balances_paid_and_what_is_paid_back_to_one(tmp_path: 
         f"2026-10-02T00:00:00Z,{INPUT},4,0,-5,USD,scribe,r-1",
         f"2026-10-03T00:00:00Z,{INPUT},4,0,4,CREDITS,scribe,r-1",
     )
-    found = statement(export(tmp_path, *booked, heading=HEADING), account="acme", month="2026-10", tables=tables)
-    made = focus_rows(found, "Inference Ltd")
-    check(found, made)
+    _, made = of_booked(tmp_path, tables, *booked)
     paid = {
         (row["ChargeCategory"], row["PricingCurrency"]): (row["BilledCost"], row["PricingCurrencyEffectiveCost"])
         for row in made
@@ -195,9 +199,7 @@ def test_a_refund_of_what_an_earlier_month_charged_is_a_correction(tmp_path: Pat
         f"2026-10-04T00:00:00Z,{INPUT},4,0,3,USD,scribe,r-0",
         f"2026-10-05T00:00:00Z,{INPUT},4,0,5,USD,scribe,",
     )
-    found = statement(export(tmp_path, *booked, heading=HEADING), account="acme", month="2026-10", tables=tables)
-    made = focus_rows(found, "Inference Ltd")
-    check(found, made)
+    found, made = of_booked(tmp_path, tables, *booked)
     corrected = [(row["BilledCost"], row["ChargeClass"]) for row in made if row["BilledCost"]]
     assert sorted(corrected, key=lambda pair: pair[0]) == [
         *((-6, None), (-5, "Correction"), (-4, None), (Decimal("0.5"), None), (1, "Correction"), (8, None))
