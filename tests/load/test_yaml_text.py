@@ -88,4 +88,6 @@ def test_the_first_of_two_equal_keys_counts_and_each_further_one_is_a_fault() ->
 def test_a_tab_is_named() -> None:
     (fault,) = read_yaml_text("t.yaml", b"a:\n\t- b\n").faults
     assert str(fault).startswith("t.yaml:2: not YAML: ")
-    assert str(fault).endswith("A tab is no indentation: write spaces")
+    assert str(fault).endswith("A tab does not indent: write spaces")
+    (other,) = read_yaml_text("t.yaml", b'a: "x\ty\n').faults
+    assert "tab" not in str(other)

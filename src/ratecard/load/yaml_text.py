@@ -47,8 +47,9 @@ def read_yaml_text(name: str, content: bytes) -> TextFile:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = ", ".join(filter(None, (error.context, error.problem)))
-        if mark and b"\t" in b"".join(content.split(b"\n")[mark.line : mark.line + 1]):
-            words += ". A tab is no indentation: write spaces"
+        faulty = content.split(b"\n")[mark.line : mark.line + 1] if mark else []
+        if any(text.lstrip(b" ").startswith(b"\t") for text in faulty):
+            words += ". A tab does not indent: write spaces"
         file.faults.append(Fault(name, mark.line + 1 if mark else 1, (), f"not YAML: {words}"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         line = content[: getattr(error, "position", 0)].count(b"\n") + 1
