@@ -45,13 +45,14 @@ def place(
     run, template = connection.execute, ", ".join(grouping.template)
     # Rows of RPC name no model.
     model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {DuckDbSql.literal(plan.rpc_model)}) ELSE model END"
+    named = f"(SELECT * REPLACE ({model} AS model) FROM {read})"
     # The order is the same for every engine, because a message about several shapes names the first one.
     run(f"""
         CREATE TEMP TABLE templates AS
         SELECT *, CAST(row_number() OVER (ORDER BY {_TEMPLATE}) - 1 AS INTEGER) AS template, hash({template}) AS hashed
         FROM (
             SELECT *, {grouping.attributes} AS attributes
-            FROM (SELECT DISTINCT {template} FROM (SELECT * REPLACE ({model} AS model) FROM {read})))""")
+            FROM (SELECT DISTINCT {template} FROM {named}))""")
     rows = run(f"SELECT hashed, {_TEMPLATE} FROM templates ORDER BY template").fetchall()
     shared = dict[Any, Any]().setdefault
     templates = [
@@ -81,7 +82,7 @@ def place(
         FROM (
             SELECT {template}, hash({template}) AS its_hash, {its_length}requests,
                 {", ".join(f"{expression} AS {name}" for name, expression in columns.items())}
-            FROM (SELECT * REPLACE ({model} AS model) FROM {read})) AS read
+            FROM {named}) AS read
         {joined}""")
     run(f"DROP TABLE {read}")
     return PlacedGroups(table, templates, lengths, tuple(grouping.sums), keys)

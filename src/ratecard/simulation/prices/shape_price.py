@@ -41,8 +41,8 @@ class _Tokens(NamedTuple):
 def quote_of(prices: PriceBook, request: ShapeRequest) -> Quote:
     """Return the quote of a request of a shape. Raises `QuoteError` if it has no price."""
     if request.usage.get("type") == "video":
-        del request.usage["type"]
-        return prices.quote_video(request.usage, source=request.source)
+        body = {name: value for name, value in request.usage.items() if name != "type"}
+        return prices.quote_video(body, source=request.source)
     return prices.rate(request.usage)
 
 
