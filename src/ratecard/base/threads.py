@@ -69,7 +69,7 @@ class Threads:
 
 @contextmanager
 def repeating(call: Callable[[], object], milliseconds: int) -> Iterator[None]:
-    """Call a function in a thread every so many milliseconds while the block runs."""
+    """Call a function in a thread every `milliseconds` while the block runs."""
     over = Event()
 
     def run() -> None:

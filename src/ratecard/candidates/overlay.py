@@ -335,11 +335,8 @@ class _Overlay:
         for day, (base, moving) in amounts.items():
             if not moving:
                 continue
-            version, source, place = (
-                (model.model, day),
-                self.file.candidate.source,
-                self.file.text.place(("changes", index)),
-            )
+            version, source = (model.model, day), self.file.candidate.source
+            place = self.file.text.place(("changes", index))
             if base.effective == day:
                 # The source of an earlier candidate, or of the list, on the same day is kept as well.
                 source = base.source if version in self.made else f"{base.source}; {source}"

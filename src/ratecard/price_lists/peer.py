@@ -163,7 +163,7 @@ _NOT_OF_ITS_KIND = (ArithmeticError, AttributeError, LookupError, TypeError, Val
 
 
 def read_list(path: Path, name: str) -> dict[str, dict[str, Any]]:
-    """Read a JSON file of objects by name, numbers as decimals. Raises `RateCardError` if it is no list of `name`."""
+    """Read a JSON file of objects by name, numbers as decimals. Raises `RateCardError` for anything else."""
     try:
         data = _with_decimals(read_json(path.read_bytes()))
     except JsonError as error:

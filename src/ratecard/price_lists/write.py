@@ -147,7 +147,7 @@ def _named(listed: PriceList) -> PriceList:
     ids = {model.model for model in listed.models}
     models, left_out, used = [], list(listed.left_out), set[str]()
     for model in listed.models:
-        # Whoever reads a name sees a tab or a line break as a space.
+        # A tab or a line break in a name is shown as a space.
         name, title = model.model, " ".join(model.name.split())
         if not FILE_NAME.fullmatch(model.provider) or _file(model.provider) in (*SHARED, *OPTIONAL):
             left_out.append(model.left_out("its provider's name cannot be that of a file"))

@@ -343,9 +343,8 @@ class CarefulReader:
             entries_sum, count = self.together[counter.name], counts.get(counter.name, 0)
             if entries_sum > count:
                 path = ".".join(counter.paths[0])
-                self.refuse(
-                    self._breakdown, f"The entries have {entries_sum} {path} together, and the usage has {count}"
-                )
+                words = f"The entries have {entries_sum} {path} together, and the usage has {count}"
+                self.refuse(self._breakdown, words)
                 break
 
     def _read_other(self, way: Path, name: Any, given: Any, counts: bool, known: Sequence[str] = ()) -> None:

@@ -40,7 +40,7 @@ _PLACES = 12
 class Swing:
     """The change of revenue if one family's prices fall or rise by the share.
 
-    `revenue` is that of its models now. Where its prices cannot be scaled, `reason` says why, and there is no effect.
+    `revenue` is what its models bring now. If its prices cannot be scaled, `reason` says why; both changes are None.
     """
 
     family: str
