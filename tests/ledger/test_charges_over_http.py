@@ -197,6 +197,17 @@ def test_a_value_of_any_kind_is_answered(client: TestClient, wrong: Any) -> None
             assert set(answer.json()) <= {"error", "details"} or answer.status_code == 200
 
 
+@pytest.mark.parametrize("number", [0, "x"])
+def test_no_name_of_a_balance_is_repeated_whole(client: TestClient, number: Any) -> None:
+    """Neither a long name, nor one without UTF-8, nor a thousand of them."""
+    for names in (["Z" * 10_000], [chr(0xD800)], [f"K{place}" for place in range(1000)]):
+        content = json.dumps(CHARGE | {"paid": dict.fromkeys(names, number)})
+        answer = client.post("/charges", content=content, headers={"content-type": "application/json"})
+        assert answer.status_code == 400
+        assert len(answer.content) < 10_000
+    assert said(charged(client, currency="Z" * 10_000), "currency") == ["String must contain at most 200 character(s)"]
+
+
 def test_an_amount_has_at_most_so_many_digits(client: TestClient) -> None:
     charged(client)
     for number in ("1e-99999999", "1e99999999", "1e100", "1e-101", "1E9999999999999999999"):

@@ -15,7 +15,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.testclient import TestClient
 
 from contract_tables import SEARCH, TEXT, VIDEO, card_of, contract
-from ratecard.base.errors import QuoteError
+from ratecard.base.errors import Fault, QuoteError, TableError
 from ratecard.card import RateCard
 from ratecard.ledger import Clock, open_ledger
 from ratecard.ledger.store import Ledger
@@ -229,6 +229,20 @@ def test_the_next_change_in_healthz_is_not_that_of_a_kept_model() -> None:
             "/healthz", headers={"authorization": "Bearer key-of-nobody"}
         )
         assert answer.json()["changes_at"] == changes_at
+
+
+def test_a_refusal_in_healthz_names_no_contract_and_no_kept_model() -> None:
+    live = LiveRateCard(card_of(A, B, tables=EVERYBODY))
+    tree = ("models", 0, "name")
+    hidden = [
+        Fault("contracts/acme.yaml", 1, tree, "is wrong"),
+        Fault("served:contracts/acme.yaml", 1, ("acme",), "contract 'acme' vanished"),
+        Fault("secret-a.yaml", 9, ("secret-a",), "secret-a was edited"),
+    ]
+    live.refuse(TableError([*hidden, Fault("video.yaml", 3, tree, "is wrong")]))
+    headers = {"authorization": "Bearer key-of-nobody"}
+    refusal = TestClient(application(live, check=KEYS.get)).get("/healthz", headers=headers).json()["last_refusal"]
+    assert (refusal["count"], refusal["faults"]) == (1, ["video.yaml:3: is wrong"])
 
 
 def test_without_keys_everyone_is_answered_the_list() -> None:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from ratecard.base.errors import CurrencyError, InstantError, QuoteError
 from ratecard.base.json_text import compact_json
-from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
+from ratecard.base.messages import REQUIRED, Problems, echo, field_name, too_small, wrong_type
 from ratecard.base.money import USD, places_of
 from ratecard.base.suggestions import few_suggestions
 from ratecard.card import RateCard
@@ -29,9 +29,9 @@ from ratecard.ledger import (
 from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
 from ratecard.ledger.store import Ledger
 from ratecard.line_items.ledger_entry import currencies
-from ratecard.requests.body import INVALID, MOST_BODY_BYTES, read_body
+from ratecard.requests.body import INVALID, MOST_BODY_BYTES, MOST_PROBLEMS, read_body
 from ratecard.requests.fields import Field as RequestField
-from ratecard.requests.fields import TextField, WholeNumber, decimal, field_problems
+from ratecard.requests.fields import WholeNumber, decimal, field_problems
 from ratecard.requests.metered import unrecognized
 from ratecard.server.answers import DateTime, ErrorObject, ExactText
 from ratecard.server.auth import account_needed
@@ -54,7 +54,7 @@ _DIGITS = re.compile(AMOUNT.removesuffix("$") + r"\Z")
 
 
 class _Name:
-    """The id of a request or refund, or a SKU: 1 to 200 printable characters."""
+    """The id of a request or refund, a SKU, or a balance: 1 to 200 printable characters."""
 
     def accept(self, given: Any) -> str | None:
         fits = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
@@ -106,7 +106,7 @@ _CHARGE: dict[str, RequestField] = {
     "timestamp": Timestamp(),
     "request_id": _NAME,
     "execution_ms": WholeNumber(0, MOST_MILLISECONDS),
-    "currency": TextField(),
+    "currency": _NAME,
     "paid": _Object(),
 }
 _REFUND: dict[str, RequestField] = {
@@ -134,9 +134,9 @@ def _checked(
 def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict[str, Any]:
     """Return the fields of a charge. Raises `QuoteError` with every error; errors of the usage are at `usage`."""
     fields, problems = _checked(body, _CHARGE, ChargeRequest)
-    if paid := fields.get("paid"):
-        fields["paid"] = {}
-        payment_problems = field_problems(paid, dict.fromkeys(paid, _MONEY), fields["paid"])
+    if "paid" in fields:
+        paid, fields["paid"] = {field_name(name): part for name, part in fields["paid"].items()}, {}
+        payment_problems = field_problems(paid, dict.fromkeys(paid, _MONEY), fields["paid"])[:MOST_PROBLEMS]
         problems += [(("paid", *path), words) for path, words in payment_problems]
     if problems:
         if fields.keys() >= {"usage", "timestamp"}:

@@ -287,8 +287,14 @@ def health_routes(routes: APIRouter, service: Service) -> None:
 def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
     if live.refusal is None:
         return None
-    # A contract may only be shown to its own account.
-    faults = [fault for fault in live.refusal.error.faults if not is_contract(fault.file)]
+    # A contract, and a model that it keeps, may only be shown to its own accounts. The file of what vanished is named
+    # as in `served:contracts/acme.yaml`.
+    kept = live.served.card.in_force.kept
+    faults = [
+        fault
+        for fault in live.refusal.error.faults
+        if not is_contract(fault.file.rpartition(":")[2]) and kept.isdisjoint(fault.path)
+    ]
     return LastRefusal(
         at=live.refusal.at.isoformat(),
         standing=live.standing,
