@@ -177,6 +177,7 @@ def test_bands_that_move_have_the_prices_of_the_new_bands() -> None:
 
 
 def test_heights_that_move_have_the_prices_of_the_new_heights() -> None:
+    step = "frame_rate from 48, factor 2"
     example = "{request: {duration: Auto}, source: {seconds: 1, width: 640, height: 360, fps: 24}, total: 1}"
     accepts = "{duration: [Auto], upscale_factor: [2], audio: none, target_fps: {min: 16, max: 120}}"
     assert of_charge(
@@ -186,10 +187,10 @@ def test_heights_that_move_have_the_prices_of_the_new_heights() -> None:
         "[{up_to: 720, rate: 0.2}, {up_to: 2160, rate: 0.4}, {up_to: any, rate: 0.5}]",
         "[{up_to: 1080, rate: 0.1}, {up_to: any, rate: 0.3}]",
     ) == [
-        ("it, up_to 1080", "0.1", "0.4"),
-        ("it, up_to any", "0.3", "0.5"),
-        ("it, up_to 720", "0.1", "0.2"),
-        ("it, up_to 2160", "0.3", "0.4"),
+        (f"it, up_to 1080, {step}", "0.1", "0.4"),
+        (f"it, up_to any, {step}", "0.3", "0.5"),
+        (f"it, up_to 720, {step}", "0.1", "0.2"),
+        (f"it, up_to 2160, {step}", "0.3", "0.4"),
     ]
 
 
@@ -207,6 +208,16 @@ def test_hours_that_move_have_the_prices_of_the_new_hours() -> None:
     # Before 4 o'clock and after, these hours have different prices: the later row says which.
     half = now.replace("02:00..06:00", "00:00..04:00").replace("rate: 1}", "rate: 1.5}")
     assert ("tokens input, hours 02:00..06:00, zone UTC", "1", "") in changes(now, half)
+
+
+@pytest.mark.parametrize(("now", "then"), [("included: 2", "included: 1"), ("started: 60", "at_least: 5")])
+def test_how_much_of_a_request_is_charged_is_said_and_compared(now: str, then: str) -> None:
+    further = "rounding: none, examples: [{usage: {counts: {page: 90}}, total: 1}]"
+    rates = (f"[{{rate: 2}}], {options}" for options in (then, now))
+    assert of_charge("type: text", further, "method: count, unit: page", *rates) == [
+        (f"it, {now.replace(':', '')}", "2", "not offered"),
+        (f"it, {then.replace(':', '')}", "not offered", "2"),
+    ]
 
 
 def test_a_value_that_one_of_several_has_lost_or_changed_has_a_row_of_its_own() -> None:

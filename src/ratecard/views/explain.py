@@ -117,10 +117,15 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
         )
         for rate in charge.rates
     )
-    options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
+    options = described_options(charge)
     if meters := method_of(charge).meters(tables):
         options["counted by"] = ", ".join(f"counts.{meter}" for meter in meters)
     return ExplainedCharge(charge.charge, charge.method, charge.unit, options, rates)
+
+
+def described_options(charge: Charge) -> dict[str, str]:
+    """Return the options of a charge's method as text, by name."""
+    return {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
 
 
 def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:

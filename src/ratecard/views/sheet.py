@@ -45,6 +45,7 @@ from ratecard.tables.video import (
     VideoVersion,
 )
 from ratecard.tables.windows import window_of
+from ratecard.views.explain import described_options
 
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
@@ -261,7 +262,8 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
 class _Row(NamedTuple):
     """A rate, a factor or a minimum of a version, in words; `charge` is empty unless it is a rate.
 
-    A rate is for prompts of more than `above` tokens.
+    A rate is for prompts of more than `above` tokens. `options` of its charge say how much of a request it is charged
+    for.
     """
 
     price_of: str
@@ -270,19 +272,31 @@ class _Row(NamedTuple):
     charge: str = ""
     attributes: Mapping[str, Words] = {}
     above: int = EVERY_PROMPT.above
+    options: tuple[str, ...] = ()
 
     def parts(self) -> "Iterator[_Row]":
         """Yield a row for each combination of the values of a rate."""
         for values in product(*self.attributes.values()):
             attributes = {name: (value,) for name, value in zip(self.attributes, values, strict=True)}
-            yield _row_of(self.charge, self.unit, self.amount, attributes, self.above)
+            yield _row_of(self.charge, self.unit, self.amount, attributes, self.above, self.options)
 
 
-def _row_of(charge: str, unit: str, amount: Decimal, attributes: Mapping[str, Words], above: int) -> _Row:
+def _row_of(
+    charge: str, unit: str, amount: Decimal, attributes: Mapping[str, Words], above: int, options: tuple[str, ...]
+) -> _Row:
     values = [f"{name} {' or '.join(words)}" for name, words in attributes.items()]
     # This avoids `tokens, tokens input`.
     named = [] if charge in attributes else [charge]
-    return _Row(", ".join(named + values), unit, amount, charge, attributes, above)
+    return _Row(", ".join([*named, *values, *options]), unit, amount, charge, attributes, above, options)
+
+
+_OPTIONS = ("included", "at_least", "started", "frame_rate", "at_frame_rate")
+
+
+def _options(charge: Charge) -> tuple[str, ...]:
+    """Return the options that say how much of a request a charge is for, like `included 2`."""
+    described = described_options(charge)
+    return tuple(f"{name} {described[name]}" for name in _OPTIONS if name in described)
 
 
 def _factor_row(of: str, factor: RateFactor) -> _Row:
@@ -298,7 +312,8 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[Has
         per = _per(prices.tables.units[charge.unit])
         for rate in charge.rates:
             above = next(edges_of(charge, rate)).above
-            rows.append(_row_of(charge.charge, per, charge.unit_rate(rate), rate.attributes, above))
+            amount, options = charge.unit_rate(rate), _options(charge)
+            rows.append(_row_of(charge.charge, per, amount, rate.attributes, above, options))
         for factor in charge.multipliers:
             rows.append(_factor_row(charge.charge, factor))
     rows += [_factor_row("all of it", factor) for factor in version.multipliers]
@@ -309,7 +324,7 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[Has
 
 def _key(row: _Row) -> Hashable:
     named = frozenset((name, frozenset(values)) for name, values in row.attributes.items())
-    return (row.charge, named, row.unit) if row.charge else (row.price_of, row.unit)
+    return (row.charge, named, row.unit, row.options) if row.charge else (row.price_of, row.unit)
 
 
 def _on_each_side(
@@ -324,7 +339,7 @@ def _amounts_for(row: _Row, version: Version | None, prices: PriceBook) -> set[D
     if version is None:
         return {None}
     for charge in version.charges:
-        if (charge.charge, _per(units[charge.unit])) != (row.charge, row.unit):
+        if (charge.charge, _per(units[charge.unit]), _options(charge)) != (row.charge, row.unit, row.options):
             continue
         for numbered in rates_at_each_hour(version, charge, window_of(row.attributes)):
             held = charge.with_rates(rate for _, rate in numbered)
