@@ -1,5 +1,6 @@
 """Access: the check of the host decides, or the keys in the environment of a server that runs alone."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from asking import asked, post
 
 import ratecard
 from ratecard.server import application
-from ratecard.server.auth import ApiKeys
+from ratecard.server.auth import ApiKeys, KeyFile
 
 
 def check(token: str) -> str | None:
@@ -83,6 +84,9 @@ def test_keys_name_their_accounts() -> None:
         ("", "holds no key"),
         (" , \n", "holds no key"),
         ("secret, a:", "entry 2 names an account and no key"),
+        ("acme :secret", "entry 2 names a key and no account"),
+        ("acme:secret # production", "entry 2 begins a comment"),
+        ("acme:secret\u00e9", "key 1 is not of visible ASCII"),
         ("12345678,x:12345678", "key 2 is listed twice"),
     ],
 )
@@ -90,3 +94,10 @@ def test_an_invalid_key_is_refused_without_showing_it(given: str, words: str) ->
     with pytest.raises(ValueError, match=words) as refusal:
         ApiKeys(given)
     assert "secret" not in str(refusal.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file_of_keys(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text("# keys of\nacme:abcdefgh", encoding="utf-8-sig")
+    keys = KeyFile(file)
+    assert (keys.account("abcdefgh"), keys.account("keys")) == ("acme", None)

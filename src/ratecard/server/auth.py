@@ -147,8 +147,8 @@ DEFAULT_ACCOUNT = "default"
 class ApiKeys:
     """Keys as in `RATECARD_API_KEYS`: `KEY` or `ACCOUNT:KEY`, separated by commas or white space.
 
-    Raises `ValueError` if there is no key, for an account without a key, and for a key that is listed twice; no message
-    contains a part of a key.
+    Raises `ValueError` if there is no key, for an account without a key or a key after a `:` without an account, for a
+    `#`, for a key that is not visible ASCII, and for one that is listed twice; no message contains a part of a key.
 
     >>> ApiKeys("acme:3f9a77c2d1, 88b1c0ffee").account("3f9a77c2d1")
     'acme'
@@ -157,9 +157,14 @@ class ApiKeys:
     def __init__(self, given: str, source: str = KEYS) -> None:
         self._accounts: dict[bytes, str] = {}
         for number, entry in enumerate(re.findall(r"[^\s,]+", given), 1):
-            name, _, key = entry.rpartition(":")
-            if not key:
-                raise ValueError(f"{source}: entry {number} names an account and no key. Write ACCOUNT:KEY")
+            name, colon, key = entry.rpartition(":")
+            if not key or (colon and not name):
+                missing = "a key and no account" if key else "an account and no key"
+                raise ValueError(f"{source}: entry {number} names {missing}. Write ACCOUNT:KEY, without a space")
+            if entry.startswith("#"):  # else each word of the comment would be a key
+                raise ValueError(f"{source}: entry {number} begins a comment. Write comments on lines of their own")
+            if not (key.isascii() and key.isprintable()):
+                raise ValueError(f"{source}: key {number} is not of visible ASCII, so no request could send it")
             if _digest(key) in self._accounts:
                 raise ValueError(f"{source}: key {number} is listed twice")
             self._accounts[_digest(key)] = name or DEFAULT_ACCOUNT
@@ -218,7 +223,7 @@ class KeyFile:
 
     def _read(self) -> ApiKeys:
         try:
-            lines = self.path.read_text(encoding="utf-8").splitlines()
+            lines = self.path.read_text(encoding="utf-8-sig").splitlines()
         except OSError as error:
             raise ValueError(f"{self.path} cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:  # its message would show a part of a key
