@@ -383,6 +383,17 @@ def calls(act: Callable[[], object]) -> int:
     return count
 
 
+def test_the_first_answer_to_an_account_does_not_look_at_every_model() -> None:
+    """It is made where everybody else waits for answers."""
+    text = contract("- {for: {type: video}, percent: -20%}", "acme", "account-a")
+
+    def work(models: int) -> int:
+        card = card_of(text, tables=tables(*(f"m-{number}" for number in range(models))))
+        return calls(partial(LiveRateCard(card).now().under, "account-a"))
+
+    assert work(21) - work(1) < 20 * 100
+
+
 def test_a_model_that_is_kept_for_another_takes_the_work_of_an_unknown_one() -> None:
     """Time is noisy, so the calls are counted: an answer that looked for the contract would make more."""
     card = card_of(A, B, tables=tables("secret-a", "secret-b"))

@@ -188,7 +188,7 @@ def table_answer(
 
     `ignored` are fields without effect that the body does not list.
     """
-    headers = [*served.headers, *ignored_fields(ignored), *served.notices.get(model, ())]
+    headers = [*served.headers, *ignored_fields(ignored), *served.notices(model)]
     return _Answer(body, status, [*headers, (b"content-length", b"%d" % len(body))])
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from threading import Event, Lock, RLock, Thread, local
@@ -26,7 +26,7 @@ from ratecard.base.errors import Fault, QuoteError, TableError
 from ratecard.base.instants import utc
 from ratecard.card import MOST_CONTRACTS, RateCard
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
-from ratecard.price_book import PriceBook
+from ratecard.price_book import PriceBook, deprecation_of
 from ratecard.review.guard import Rules, refusals
 from ratecard.server.answers import ModelList
 from ratecard.server.http import JSON
@@ -34,7 +34,6 @@ from ratecard.server.last_sound import Contents, LastSound, StateError
 from ratecard.server.metrics import TABLES_INFO, TABLES_REFUSED, TABLES_STAND_REFUSED, TABLES_TAKEN
 from ratecard.server.models import listed_model, listed_models, price_change
 from ratecard.server.revision import SERVICE_VERSION
-from ratecard.tables.card import AnyModel
 
 _SECOND = 10**9
 # The key of a list of models: their type, and the number of boundaries of the card before its day.
@@ -63,11 +62,10 @@ class Served:
         self._of_account = lru_cache(MOST_CONTRACTS)(lambda account: Served(card, now, account))
         self.digest = card.digest
         self._models: dict[_Listing, bytes] = {}
-        # The headers of every answer, and those of each model whose retirement or next prices are announced.
         shared_headers = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
         self.headers = _encoded(shared_headers)
-        notices = {name: self._notices(model) for name, model in self.book.tables.models.items()}
-        self.notices = {name: _encoded(headers) for name, headers in notices.items() if headers}
+        # Asked for a model only when it is quoted: a contract is laid over each model that is looked at.
+        self.notices = cache(self._notices)
 
     def under(self, account: str | None) -> "Served":
         """Return this object; for an account with contracts another one with their prices, which is made once."""
@@ -85,14 +83,18 @@ class Served:
     def notices_in(self, answer: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return an answer in a list with its model's notices, in the fields `deprecation` and `price_change`."""
         notices: dict[str, dict[str, str]] = {}
-        for name, value in self.notices.get(self.model_of(fields), ()) if self.notices else ():
+        for name, value in self.notices(self.model_of(fields)):
             notice, _, part = name.decode().removeprefix("x-service-model-").rpartition("-")
             notices.setdefault(notice.replace("-", "_"), {})[part] = value.decode("latin-1")
         return {**answer, **notices}
 
-    def _notices(self, model: AnyModel) -> dict[str, str]:
-        deprecation = self.book.deprecation(model.model)
-        return (deprecation.headers if deprecation else {}) | price_change(model, self.book.instant)
+    def _notices(self, name: str) -> list[tuple[bytes, bytes]]:
+        """Return the headers that announce the retirement or the next prices of a model; none for an empty name."""
+        model = self.book.tables.models.get(name)
+        if model is None:
+            return []
+        deprecation = deprecation_of(model, self.book.instant)
+        return _encoded((deprecation.headers if deprecation else {}) | price_change(model, self.book.instant))
 
     def models(self, type_: str | None, day: date | None) -> bytes:
         """Return the answer of `GET /models` for a type and a day; made once for all days with the same list."""
