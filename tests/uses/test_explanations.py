@@ -8,7 +8,9 @@ import pytest
 
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.load.folder import shipped_folder
+from ratecard.testing.card_strategies import card_of
 from ratecard.views.explain import explain
+from token_tables import by_tokens, family, text_model
 
 
 def test_every_rate_of_every_model_is_on_the_line_that_is_named(prices: PriceBook) -> None:
@@ -88,6 +90,15 @@ def test_a_retirement_names_the_successor(card: RateCard) -> None:
 def test_a_retirement_to_come_and_weaker_evidence_are_told(prices: PriceBook) -> None:
     assert explain(prices, "seedance-1-5-pro-text-to-video-basic").facts["Retires"] == "2026-11-10"
     assert explain(prices, "topaz-video-interpolation").facts["Evidence"] == "provider list price"
+
+
+def test_what_holds_for_a_whole_version_is_shown() -> None:
+    version = by_tokens("- {tokens: [input, output], rate: 4}", usage="{prompt_tokens: 1000}", total="0.004")
+    further = "rounding: none\n        factors: [{service_tier: batch, factor: 0.5}]\n        correction: a slip"
+    tables = family(text_model("m", version.replace("rounding: none", further)))
+    facts = explain(card_of({"m.yaml": tables.encode()}).at(date(2026, 1, 1)), "m").facts
+    assert facts["Factors"].startswith("0.5 service_tier = batch m.yaml:")
+    assert facts["Correction"] == "a slip"
 
 
 def test_the_page_of_a_price_is_told(card: RateCard) -> None:

@@ -96,10 +96,12 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
         "Reference": version.reference or "",
         "Checked": str(version.checked),
         "Evidence": version.evidence or "",
+        "Correction": version.correction or "",
         "Rounding": _words(getattr(version, "rounding", None)),
     }
     if isinstance(version, MeteredVersion):
         facts["Line places"] = _words(version.line_places)
+        facts["Factors"] = _words(version.factors)
         if version.minimum:
             facts["Minimum"] = f"{text(version.minimum)} a request ({version.minimum_place})"
         if version.not_sold:
