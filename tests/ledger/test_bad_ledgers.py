@@ -30,14 +30,15 @@ def refusal(content: str | bytes) -> str:
         ("", "the heading has no timestamp, sku, pricePerUnitUsd, unit, amount, currency"),
         ("hello", "the heading has no timestamp, sku, pricePerUnitUsd, unit, amount, currency"),
         ("timestamp,sku,pricePerUnitUsd,units,currency\n", "the heading has no amount"),
-        (HEADING + "t,s,1,2\n", "row 1: amount is missing"),
-        (HEADING + "t,s,1,2,-2,USD\nt,,1,2,-2,USD\n", "row 2: sku is missing"),
+        (HEADING + "t,s,1,2,,,,,\n", "row 1: amount is missing"),
+        (HEADING + "t,s,1,2,-2,USD,,,\nt,,1,2,-2,USD,,,\n", "row 2: sku is missing"),
         (HEADING + "t,s,1,2,-2,USD,n,r,5,surplus\n", "row 1 has more cells than the heading"),
-        (HEADING + "t,s,one,2,-2,USD\n", "row 1: pricePerUnitUsd 'one' is not a number"),
-        (HEADING + "t,s,1,2,NaN,USD\n", "row 1: amount 'NaN' is not a number"),
-        (HEADING + "t,s,1,Infinity,-2,USD\n", "row 1: unit 'Infinity' is not a number"),
-        (HEADING + "t,s,1,1e999999,-2,USD\n", "row 1: unit '1e999999' is not a number"),
-        (HEADING + 't,s,"1,5",2,-2,USD\n', "row 1: pricePerUnitUsd '1,5' is not a number"),
+        (HEADING + "t,s,1,2,-2,USD,n", "row 1 has fewer cells than the heading. Is the file cut off?"),
+        (HEADING + "t,s,one,2,-2,USD,,,\n", "row 1: pricePerUnitUsd 'one' is not a number"),
+        (HEADING + "t,s,1,2,NaN,USD,,,\n", "row 1: amount 'NaN' is not a number"),
+        (HEADING + "t,s,1,Infinity,-2,USD,,,\n", "row 1: unit 'Infinity' is not a number"),
+        (HEADING + "t,s,1,1e999999,-2,USD,,,\n", "row 1: unit '1e999999' is not a number"),
+        (HEADING + 't,s,"1,5",2,-2,USD,,,\n', "row 1: pricePerUnitUsd '1,5' is not a number"),
         (HEADING + "t,s,1,2,-2,USD,n,r,1.5\n", "row 1: promptTokens 1.5 is not a whole number, zero or more"),
         (HEADING + "t,s,1,2,-2,USD,n,r,-1\n", "row 1: promptTokens -1 is not a whole number, zero or more"),
         (b"\xff\xfe", "byte 0 is not UTF-8"),
@@ -62,7 +63,7 @@ def refusal(content: str | bytes) -> str:
         ('[{"timestamp":"t","sku":"s","pricePerUnitUsd":1,"unit":NaN,"amount":1,"currency":"USD"}]',
          "row 1: unit 'nan' is not a number"),
     ],
-    ids=map(str, range(27)),
+    ids=map(str, range(28)),
 )  # fmt: skip
 def test_what_is_wrong_is_said(content: str | bytes, said: str) -> None:
     assert refusal(content) == said
@@ -135,7 +136,7 @@ def test_an_exponent_is_read_to_the_limit_and_written_out(name: str, given: str,
 
 @pytest.mark.parametrize("given", ["1e401", "-1e401", "1e-401", "9.99e-401", "1e999999999999", "Infinity", "-NaN", ""])
 def test_a_number_beyond_the_limit_is_refused(given: str) -> None:
-    said = refusal(f"{HEADING}t,s,1,{given},-2,USD\n")
+    said = refusal(f"{HEADING}t,s,1,{given},-2,USD,,,\n")
     assert said == ("row 1: unit is missing" if not given else f"row 1: unit '{given}' is not a number")
     if given and given[-1].isdigit():
         shown = Decimal(given) if abs(Decimal(given).adjusted()) < 10**6 else Decimal("1E+999999999999")

@@ -200,6 +200,8 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
         for number, row in enumerate(reader, 1):
             if None in row:
                 raise LedgerError(f"row {number} has more cells than the heading")
+            if None in row.values():
+                raise LedgerError(f"row {number} has fewer cells than the heading. Is the file cut off?")
             yield row | {"inferenceDetails": {name: row[name] for name in _DETAILS if row.get(name)}}
     except csv.Error as error:
         raise LedgerError(f"after line {reader.line_num}: not CSV: {error}") from None
