@@ -43,7 +43,8 @@ def mixed_usages(draw: st.DrawFn) -> dict[str, Any]:
     """A usage of any type; its tokens in any dialect."""
     usage = draw(st.sampled_from(TYPES.words).flatmap(USAGES.__getitem__))
     if usage["type"] in ("text", "embedding"):
-        return usage | {"usage": draw(in_any_dialect(usage["usage"], embedding=usage["type"] == "embedding"))}
+        dialects = in_any_dialect(usage["usage"], PRICES.tables.meters, embedding=usage["type"] == "embedding")
+        return usage | {"usage": draw(dialects)}
     return usage
 
 

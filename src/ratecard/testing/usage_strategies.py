@@ -19,7 +19,7 @@ from ratecard.requests.metered import UsageSchema
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.meters import COMPLETION, PROMPT
+from ratecard.tables.meters import COMPLETION, PROMPT, Meters
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
 from ratecard.testing.request import Request
@@ -111,7 +111,7 @@ def _usages_of_tokens(draw: st.DrawFn, prices: PriceBook, model: AnyModel, versi
     """Draw usages of tokens, and of searches of the kinds that the model supports."""
     usage = draw(token_usages(prices, model, version))
     words: dict[str, Any] = {}
-    for kind in version.searches.keys() & SEARCHES.keys():
+    for kind in sorted(version.searches.keys() & SEARCHES.keys()):  # a set has another order in each process
         field, switch = SEARCHES[kind]
         if draw(st.booleans()):
             usage[field] = draw(st.integers(0, prices.limits.scraped_urls if kind == "web_scraping" else 50))
@@ -122,7 +122,9 @@ def _usages_of_tokens(draw: st.DrawFn, prices: PriceBook, model: AnyModel, versi
 
 
 @st.composite
-def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool = False) -> dict[str, Any]:
+def in_any_dialect(
+    draw: st.DrawFn, usage: Mapping[str, Any], meters: Meters, *, embedding: bool = False
+) -> dict[str, Any]:
     """Draw the same tokens (`prompt_tokens` and the rest) in the form of a provider: its names, totals and parts.
 
     Fields that it adds do not affect the price, and are not listed as ignored.
@@ -156,9 +158,9 @@ def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool
         draw(st.sampled_from(("completion_tokens_details", "output_tokens_details"))): parts,
         "server_tool_use": draw(st.sampled_from((None, {"web_fetch_requests": 0}))),
         "prompt_cache_hit_tokens": draw(st.sampled_from((None, 0))),
-        "service_tier": draw(st.sampled_from((None, "standard", "default", "auto"))),
-        "inference_geo": draw(st.sampled_from((None, "", "not_available", "global"))),
     }
+    for name in sorted(meters.condition.keys() & {"service_tier", "inference_geo"}):
+        more[name] = draw(st.sampled_from((None, *meters.condition[name].spellings(()))))
     response |= {name: more[name] for name in draw(st.sets(st.sampled_from(sorted(more))))}
     return dict(draw(st.permutations(list(response.items()))))
 

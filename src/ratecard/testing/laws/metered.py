@@ -46,7 +46,8 @@ def every_dialect_costs_the_same(case: Case, data: st.DataObject) -> None:
     """The same tokens cost the same in the words of every provider; further fields that cost nothing change nothing."""
     quoted = case.ask(data.draw(_tokens(case)))
     tokens = quoted.request.body["usage"]
-    usage = data.draw(in_any_dialect(tokens, embedding=case.found.type == "embedding"))
+    meters = case.prices.tables.meters
+    usage = data.draw(in_any_dialect(tokens, meters, embedding=case.found.type == "embedding"))
     again = case.ask(quoted.request.with_fields(usage=usage))
     expect(again.quote == quoted.quote, "In another dialect it is another quote", quoted, again)
 
