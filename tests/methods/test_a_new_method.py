@@ -28,7 +28,6 @@ from ratecard.testing import LAWS, Case
 from ratecard.testing.case import BrokenLawError
 from ratecard.testing.laws.law import check
 from ratecard.testing.laws.metered import a_count_costs_its_rate
-from ratecard.testing.usage_strategies import metered_requests
 from ratecard.views.explain import explain
 from ratecard.views.schema import table_schema
 from ratecard.views.sheet import price_cells
@@ -144,7 +143,7 @@ def test_the_laws_hold_for_it(prices: PriceBook, name: str) -> None:
             check(law, case, max_examples=3)
 
     @settings(max_examples=20, database=None, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
-    @given(metered_requests(prices, *prices.in_effect(name)))
+    @given(case.requests)
     def begun(request: Any) -> None:
         requests = request.body["counts"]["request"] if name == "both" else 0
         expected = ceil(Fraction(request.body["seconds"]) / 60) * Decimal("0.03") + requests * Decimal("0.01")

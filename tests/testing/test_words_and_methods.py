@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from every_law import try_every_law
+from every_law import cases_of, try_every_law
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -132,8 +132,8 @@ def test_every_method_of_video_is_tried_with_every_field_of_listed_words() -> No
     suppress_health_check=list(HealthCheck),
 )
 @given(data=st.data())
-def try_a_little(card: RateCard, files: dict[str, bytes], data: st.DataObject) -> None:
-    try_every_law(card, files, data)
+def try_a_little(cases: list[Case], data: st.DataObject) -> None:
+    try_every_law(cases, data)
 
 
 @pytest.mark.parametrize("made", MADE)
@@ -155,7 +155,7 @@ def test_every_word_is_refused_at_its_line_or_every_law_holds(made: str) -> None
         assert list(price_cells(card.at(DAY), "m")), (field, word)
         assert explain(card.at(DAY), "m").charges
         if is_nightly() or word in KINDS:
-            try_a_little(card=card, files=files)
+            try_a_little(cases=cases_of(card, files))
 
 
 def test_every_law_holds_where_the_default_ratio_is_that_of_the_clip() -> None:

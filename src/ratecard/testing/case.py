@@ -20,7 +20,8 @@ from ratecard.tables.rate import Charge, CountedCharge
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer
 from ratecard.testing.request import Request
-from ratecard.testing.usage_strategies import metered_requests
+from ratecard.testing.usage_strategies import metered_usages
+from ratecard.testing.video_strategies import requests_of
 from ratecard.views.sheet import Cell, price_cells
 
 
@@ -84,8 +85,10 @@ class Case:
 
     @cached_property
     def requests(self) -> st.SearchStrategy[Request]:
-        """Return a strategy of its valid requests."""
-        return metered_requests(self.prices, self.found, self.version)
+        """Return a strategy of its valid requests, including those with a source video."""
+        if not isinstance(self.version, MeteredVersion):
+            return requests_of(self.offer)
+        return metered_usages(self.prices, self.found, self.version).map(Request)
 
     @cached_property
     def cells(self) -> list[Cell]:

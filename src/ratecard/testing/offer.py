@@ -12,6 +12,7 @@ from hypothesis.errors import InvalidArgument
 from ratecard.base.errors import QuoteError
 from ratecard.base.suggestions import meant_or_allowed
 from ratecard.line_items.compiling import SECONDS
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER, VideoRequests
 from ratecard.tables.card import AnyModel
@@ -71,6 +72,10 @@ def priced_models(prices: PriceBook, model: object, types: Collection[str]) -> l
 
 REFERENCE = "reference_video_total_duration"
 _LONGEST_SOURCE = 300
+_FRAME_RATES = (24, 25, "29.97", 30, "48000/1001", 48, 60, 120)
+_HEIGHTS = (180, 270, 360, 361, 480, 540, 541, 720, 721, 1080, 1081, 2160)
+# The default alphabet of Hypothesis is the same, but takes two seconds in each new folder.
+SHORT_TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
 
 
 class Offer:
@@ -147,14 +152,26 @@ class Offer:
         """Return True if the aspect ratio is that of the reference clip."""
         return "aspect_ratio" in self.active and self.settled(body, "aspect_ratio") in SOURCE_MATCHED_RATIOS
 
-    def values(self, name: str) -> st.SearchStrategy[Any]:
+    @cached_property
+    def values(self) -> dict[str, st.SearchStrategy[Any]]:
+        """Return the strategy of the valid values of each field, made once: each new one is validated at length."""
+        return {name: self._values_of(name) for name in (*self.active, *self.inert)}
+
+    @cached_property
+    def sources(self) -> st.SearchStrategy[SourceVideo]:
+        """Return the strategy of source videos, many at and just above the edges of the tiers, for every factor."""
+        factors = self.accepts.upscale_factor or (1,)
+        near = {edge // factor + more for edge in self.tier_edges for factor in factors for more in (0, 1)}
+        return source_videos(max_seconds=self.longest_source, heights=tuple(sorted(near)) or _HEIGHTS)
+
+    def _values_of(self, name: str) -> st.SearchStrategy[Any]:
         """Draw the valid values of a field, the simplest first."""
         accepts, wide = self.accepts, self.wide
         if name == "resolution":
             words = (*(accepts.resolution or wide.resolution), *accepts.resolution_aliases)
             return st.sampled_from(tuple(dict.fromkeys((*words, *(word.swapcase() for word in words)))))
         if name == "enhancement_model":
-            return st.sampled_from(accepts.enhancement_model) if accepts.enhancement_model else st.text(max_size=3)
+            return st.sampled_from(accepts.enhancement_model) if accepts.enhancement_model else SHORT_TEXTS
         if name == "audio":
             return st.booleans()
         if name == "video_url":
@@ -175,7 +192,19 @@ class Offer:
         limits = self.accepts.reference_video_total_duration
         if limits and self.matches_clip(body):
             return seconds(limits.source_min, limits.longest_clip)
-        return seconds(1, limits.max) if limits and self.matches_ratio(body) else self.values(REFERENCE)
+        return seconds(1, limits.max) if limits and self.matches_ratio(body) else self.values[REFERENCE]
+
+
+def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS) -> st.SearchStrategy[SourceVideo]:
+    """Draw source videos with all values known; `heights`, such as the edges of tiers, are drawn more often."""
+    check_range("min_seconds", 1, "max_seconds", max_seconds)
+    return st.builds(
+        SourceVideo,
+        seconds=seconds(1, max_seconds),
+        width=st.integers(16, 8_000),
+        height=st.integers(16, 4_400) | st.sampled_from(heights) if heights else st.integers(16, 4_400),
+        fps=st.sampled_from(_FRAME_RATES),
+    )
 
 
 def seconds(least: int | Decimal, most: int | Decimal) -> st.SearchStrategy[int | Decimal]:

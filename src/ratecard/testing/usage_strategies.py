@@ -22,7 +22,6 @@ from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import COMPLETION, PROMPT, Meters
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
-from ratecard.testing.request import Request
 from ratecard.testing.video_strategies import requests_of
 
 Usages = st.SearchStrategy[dict[str, Any]]
@@ -194,13 +193,6 @@ def usages(
     return st.sampled_from(ordered).flatmap(lambda pair: _of_model(prices, *pair))
 
 
-def metered_requests(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[Request]:
-    """Draw the requests of one model of any type, including those with a source video, and surcharges by themselves."""
-    if not isinstance(version, MeteredVersion):
-        return requests_of(Offer(prices, model, version))
-    return _metered(prices, model, version).map(Request)
-
-
 def _can_be_used(prices: PriceBook, model: AnyModel, version: Version) -> bool:
     """Return True if a usage can be of a model: it needs no source video, and only the first RPC model has usages."""
     if model.type == "rpc":
@@ -210,12 +202,13 @@ def _can_be_used(prices: PriceBook, model: AnyModel, version: Version) -> bool:
 
 def _of_model(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[dict[str, Any]]:
     if isinstance(version, MeteredVersion):
-        return _metered(prices, model, version)
+        return metered_usages(prices, model, version)
     bodies = requests_of(Offer(prices, model, version), sourced=False)
     return bodies.map(lambda request: {"type": "video", **request.body})
 
 
-def _metered(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> st.SearchStrategy[dict[str, Any]]:
+def metered_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
+    """Draw the usages of one model that is not of video, and surcharges by themselves."""
     if version.tokens is None:
         return counted_usages(prices, model, version)
     return _usages_of_tokens(prices, model, version)

@@ -7,15 +7,11 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
-from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.video import VideoVersion
-from ratecard.testing.offer import REFERENCE, Offer, check_prices, check_range, priced_models, seconds
+from ratecard.testing.offer import REFERENCE, Offer, check_prices, check_range, priced_models
 from ratecard.testing.request import Request
-
-_FRAME_RATES = (24, 25, "29.97", 30, "48000/1001", 48, 60, 120)
-_HEIGHTS = (180, 270, 360, 361, 480, 540, 541, 720, 721, 1080, 1081, 2160)
 
 
 def video_requests(
@@ -47,18 +43,6 @@ def sourced_video_requests(
     return _of_any(offers_of(prices, model), sourced=True, further=without_effect)
 
 
-def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS) -> st.SearchStrategy[SourceVideo]:
-    """Draw source videos with all values known; `heights`, such as the edges of tiers, are drawn more often."""
-    check_range("min_seconds", 1, "max_seconds", max_seconds)
-    return st.builds(
-        SourceVideo,
-        seconds=seconds(1, max_seconds),
-        width=st.integers(16, 8_000),
-        height=st.integers(16, 4_400) | st.sampled_from(heights) if heights else st.integers(16, 4_400),
-        fps=st.sampled_from(_FRAME_RATES),
-    )
-
-
 def offers_of(prices: PriceBook, model: str | None) -> list[Offer]:
     """Return the offer of each video model, those with the fewest required fields first."""
     models = priced_models(check_prices(prices), model, ("video",))
@@ -77,13 +61,6 @@ def offers_by_body(prices: PriceBook, model: str | None) -> list[Offer]:
     return offers
 
 
-def sources_of(offer: Offer) -> st.SearchStrategy[SourceVideo]:
-    """Draw the source videos of one offer, many of them at and just above the edges of its tiers, for every factor."""
-    factors = offer.accepts.upscale_factor or (1,)
-    near = {edge // factor + more for edge in offer.tier_edges for factor in factors for more in (0, 1)}
-    return source_videos(max_seconds=offer.longest_source, heights=tuple(sorted(near)) or _HEIGHTS)
-
-
 def _of_any(offers: list[Offer], *, sourced: bool, further: bool) -> st.SearchStrategy[Request]:
     return st.sampled_from(offers).flatmap(lambda offer: requests_of(offer, sourced=sourced, further=further))
 
@@ -92,23 +69,22 @@ def _of_any(offers: list[Offer], *, sourced: bool, further: bool) -> st.SearchSt
 def requests_of(draw: st.DrawFn, offer: Offer, *, sourced: bool = True, further: bool = True) -> Request:
     """Draw the requests of one offer."""
     body, source = {"model": offer.model}, None
-    sources = sources_of(offer)
     if offer.of_source and (offer.needs_source or (sourced and draw(st.booleans()))):
-        source = draw(sources)
+        source = draw(offer.sources)
     for name in offer.active:
         if name == "duration" and offer.of_source and source is None:
             body[name] = draw(st.sampled_from(offer.stated_durations))
         elif (name == "target_fps" and offer.interpolates and source is None) or (
             name != REFERENCE and (name in offer.required or draw(st.booleans()))
         ):
-            body[name] = draw(offer.values(name))
+            body[name] = draw(offer.values[name])
     if REFERENCE in offer.active:
         if offer.matches_clip(body) or offer.matches_ratio(body) or draw(st.booleans()):
             body[REFERENCE] = draw(offer.clip_seconds(body))
-        source = draw(st.none() | sources) if sourced and REFERENCE in body else source
+        source = draw(st.none() | offer.sources) if sourced and REFERENCE in body else source
     if further and offer.inert:
         for name in draw(st.lists(st.sampled_from(offer.inert), max_size=2, unique=True)):
-            body[name] = draw(offer.values(name))
+            body[name] = draw(offer.values[name])
     return Request({name: body[name] for name in FIELD_ORDER if name in body}, source)
 
 

@@ -19,12 +19,13 @@ from ratecard.requests.body import METERED_TYPES, TYPES
 from ratecard.tables.rate import Rate, domains_of, less
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import any_case, applies_to, of_type
+from ratecard.testing.offer import SHORT_TEXTS
 from ratecard.testing.request import Request, json_text
 from ratecard.views.sheet import Cell
 
 # Names that will never be fields of a request.
 _FURTHER = st.dictionaries(
-    st.sampled_from(("x-note", "x-seed", "x-user")), st.none() | st.booleans() | st.text(max_size=3), max_size=2
+    st.sampled_from(("x-note", "x-seed", "x-user")), st.none() | st.booleans() | SHORT_TEXTS, max_size=2
 )
 
 

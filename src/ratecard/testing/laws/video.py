@@ -18,7 +18,7 @@ from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import applies_to, charged_by, of_type
 from ratecard.testing.offer import REFERENCE, seconds
 from ratecard.testing.request import Request
-from ratecard.testing.video_strategies import invalid_video_requests, requests_of, sources_of
+from ratecard.testing.video_strategies import invalid_video_requests, requests_of
 
 
 def quantity_of(case: Case, charge: VideoCharge, request: Request) -> Fraction:
@@ -121,7 +121,7 @@ def fields_without_effect_change_nothing(case: Case, data: st.DataObject) -> Non
     """Valid fields that a version does not price change no line, and are named as ignored."""
     quoted = case.ask(data.draw(requests_of(case.offer, further=False)))
     names = data.draw(st.lists(st.sampled_from(case.offer.inert), min_size=1, max_size=3, unique=True))
-    more = {name: data.draw(case.offer.values(name)) for name in names}
+    more = {name: data.draw(case.offer.values[name]) for name in names}
     again = case.ask(quoted.request.with_fields(**more))
     expect(again.quote.lines == quoted.quote.lines, f"{', '.join(names)} changed the price", quoted, again)
     ignored = again.quote.ignored
@@ -262,7 +262,7 @@ def slow_motion_multiplies(case: Case, data: st.DataObject) -> None:
 @applies_to(_PROCESSED)
 def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
     """A height is priced at the first tier whose upper edge it does not exceed: the edge belongs to the tier."""
-    source = data.draw(sources_of(case.offer))
+    source = data.draw(case.offer.sources)
     quoted = case.ask(Request(data.draw(case.requests).body, source))
     charge, body = case.charges("target_fps")[0], quoted.request.body
     factor = int(case.offer.settled(body, "upscale_factor")) if charge.TIERS_OF_OUTPUT else 1
@@ -280,7 +280,7 @@ def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
 @applies_to(_PROCESSED)
 def an_unknown_source_is_never_cheaper(case: Case, data: st.DataObject) -> None:
     """A source video of unknown height, frame rate or both is never cheaper than one that is known."""
-    body, source = data.draw(case.requests).body, data.draw(sources_of(case.offer))
+    body, source = data.draw(case.requests).body, data.draw(case.offer.sources)
     known = case.ask(Request(body, source))
     # Without a frame rate of the source, an interpolation has a price only if the request names one.
     rates = [source.fps, None] if "target_fps" in body or not case.offer.interpolates else [source.fps]
