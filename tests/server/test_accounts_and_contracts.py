@@ -127,18 +127,25 @@ def requests() -> Iterator[tuple[str, str, str, Any]]:
 UNLIKE = ("GET /metrics", "GET /api/v1/metrics")
 
 
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[[RateCard], Server]]:
-    ledgers: list[Ledger] = []
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[RateCard], Server]]:
+    folder, ledgers = tmp_path_factory.mktemp("ledgers"), list[Ledger]()
 
     def made(card: RateCard) -> Server:
-        ledger = open_ledger(f"sqlite:///{tmp_path}/{len(ledgers)}.db", clock=Clock(now=lambda: NOW))
+        ledger = open_ledger(f"sqlite:///{folder}/{len(ledgers)}.db", clock=Clock(now=lambda: NOW))
         ledgers.append(ledger)
         return Server(card, ledger)
 
     yield made
     for ledger in ledgers:
         ledger.close()
+
+
+@pytest.fixture(scope="module")
+def answers_of(serve: Callable[[RateCard], Server]) -> dict[str, dict[str, Any]]:
+    """What one server with the contracts of all answers to each key."""
+    server = serve(card_of(A, B, tables=EVERYBODY))
+    return {key: server.answers(key) for key in KEYS}
 
 
 def test_the_requests_are_of_every_endpoint(serve: Callable[[RateCard], Server]) -> None:
@@ -159,9 +166,13 @@ def routes(app: FastAPI) -> set[str]:
     ("key-of-nobody", [], ("bumble", "account-b", "secret-b", "acme", "account-a", "secret-a")),
 ])  # fmt: skip
 def test_no_byte_tells_an_account_of_the_terms_of_another(
-    serve: Callable[[RateCard], Server], key: str, own: list[str], others: tuple[str, ...]
+    serve: Callable[[RateCard], Server],
+    answers_of: dict[str, dict[str, Any]],
+    key: str,
+    own: list[str],
+    others: tuple[str, ...],
 ) -> None:
-    everything = serve(card_of(A, B, tables=EVERYBODY)).answers(key)
+    everything = answers_of[key]
     alone = serve(card_of(*own, tables=WITHOUT[KEYS[key]]))
     for name, answer in alone.answers(key).items():
         if name not in UNLIKE:
@@ -172,11 +183,9 @@ def test_no_byte_tells_an_account_of_the_terms_of_another(
         assert not said, (name, said)
 
 
-def test_each_account_pays_by_its_own_contract(serve: Callable[[RateCard], Server]) -> None:
-    server = serve(card_of(A, B, tables=EVERYBODY))
+def test_each_account_pays_by_its_own_contract(answers_of: dict[str, dict[str, Any]]) -> None:
     prices: dict[str, list[Any]] = {}
-    for key in KEYS:
-        answers = server.answers(key)
+    for key, answers in answers_of.items():
         prices[key] = [answers[f"rate {name} 0"][0] for name in ("tiered", "flat", "secret-a")]
         rated = json.loads(answers["rate tiered 0"][2])
         charged = json.loads(answers["charge tiered 0 2026-11-01T00:00:00Z"][2])
