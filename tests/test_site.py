@@ -102,28 +102,17 @@ def test_every_link_of_the_built_pages_leads_somewhere(site: Path) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize(
-    ("page", "link", "words"),
-    [
-        (
-            "docs/index.md",
-            "[gone](gone.md), [gone](accounts.md#gone)",
-            ("page does not exist", "anchor does not exist"),
-        ),
-        ("docs/api.md", "\n::: ratecard.gone", ("ratecard.gone",)),
-    ],
-)
-def test_a_link_that_leads_nowhere_fails_the_build(
-    tmp_path: Path, page: str, link: str, words: tuple[str, ...]
-) -> None:
+def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
     folder = copy_of_sources(tmp_path)
+    links = {"docs/index.md": "[gone](gone.md), [gone](accounts.md#gone)", API: "\n::: ratecard.gone"}
     # All other pages are only titles: a whole site takes five times as long to build.
     for name in DOCS:
-        (folder / name).write_text(f"# {name}\n\n{link if name == page else ''}\n", encoding="utf-8")
+        (folder / name).write_text(f"# {name}\n\n{links.get(name, '')}\n", encoding="utf-8")
     done = build(folder)
     assert done.returncode != 0
     said = re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
-    assert all(each in said for each in words)
+    for words in ("page does not exist", "anchor does not exist", "ratecard.gone"):
+        assert words in said
 
 
 def test_the_reference_has_every_public_name_once() -> None:
