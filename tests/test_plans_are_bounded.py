@@ -172,13 +172,11 @@ def caches() -> Iterator[tuple[str, bool]]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
-            name = f"{path.relative_to(SOURCE).as_posix()} {getattr(node, 'name', '')}"
             for call in [node] if isinstance(node, ast.Call) else decorators:
-                made = ast.unparse(call)
-                if made == "cache" or made.startswith("cache("):
-                    yield name, False
-                elif made.startswith("lru_cache("):
-                    yield name, "None" not in made
+                function = call.func if isinstance(call, ast.Call) else call
+                if isinstance(function, ast.Name) and function.id in ("cache", "lru_cache"):
+                    name = f"{path.relative_to(SOURCE).as_posix()} {getattr(node, 'name', '')}"
+                    yield name, function.id == "lru_cache" and "None" not in ast.unparse(call)
 
 
 def test_every_cache_has_a_bound() -> None:
