@@ -355,10 +355,15 @@ class Answers:
         return self.expected_at(elastic, changes, since)
 
     def expected_at(
-        self, elastic: Mapping[str, Elasticity], changes: Mapping[str, Decimal], since: date | None = None
+        self,
+        elastic: Mapping[str, Elasticity],
+        changes: Mapping[str, Decimal],
+        since: date | None = None,
+        *,
+        with_costs: bool = True,
     ) -> Expected:
         """Estimate the same without `check_named`, which a search calls once for all factors that it tries."""
-        costs = self.cost_prices if self.costs and since is None else ()
+        costs = self.cost_prices if self.costs and with_costs and since is None else ()
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)
         for key, values in marks.items():

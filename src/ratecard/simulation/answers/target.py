@@ -115,7 +115,8 @@ def smallest_factor(
             with simulation.trying(side) as trial:
                 if trial.priced != simulation.priced:
                     raise SimulationError(f"{side.label}: {trial.unpriced_text()}")
-                expected = trial.expected_at(elasticities or {}, volumes or {}, since)
+                with_costs = target.kind == MARGIN
+                expected = trial.expected_at(elasticities or {}, volumes or {}, since, with_costs=with_costs)
             now, revenue = expected.total.revenues
             if target.kind == MARGIN:
                 cost, margin = expected.total.costs[1], expected.total.margins[1]
