@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow.parquet
 
+from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
 from ratecard.simulation.demo_usage import demo_usage
@@ -18,9 +19,9 @@ NOW = Side("now", FEW)
 DEARER = Side("then", FEW.with_candidate(Path(__file__).parent / "dearer.yaml"))
 
 
-def made_up_rows(folder: Path) -> pyarrow.Table:
+def made_up_rows(folder: Path, card: RateCard = FEW) -> pyarrow.Table:
     """400 rows of all types, a tenth of them without a price; each part of them has rows of all days."""
-    demo_usage(folder / "rows.parquet", 400, seed=3, card=FEW, bad_share=Decimal("0.1"))
+    demo_usage(folder / "rows.parquet", 400, seed=3, card=card, bad_share=Decimal("0.1"))
     return pyarrow.parquet.read_table(folder / "rows.parquet").take([*range(0, 400, 2), *range(1, 400, 2)])
 
 

@@ -18,24 +18,47 @@ from typing import Any
 import obstore
 import pyarrow.parquet
 import pytest
+from candidate_files import candidate
 from click.testing import CliRunner
-from kept_roll_ups import DEARER, NOW, answers, made_up_rows, same_or_refused, three_files, write
+from kept_roll_ups import answers, made_up_rows, same_or_refused, three_files, write
 from storages import Server, contents, in_memory, new_address, objects, store_of
 
 from ratecard import rollup
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
+from ratecard.review.sides import Side
 from ratecard.simulation.groups.kept import storage
 from ratecard.simulation.groups.kept.place import KeptPlace
 from ratecard.simulation.groups.kept.storage import Stored
 from ratecard.simulation.simulate import simulate
+from shipped import few_models
 
 BY = ["model", "customer"]
+# Of two types, whose groups have files of their own: what a storage holds does not depend on their prices.
+CARD = few_models("claude-opus-4-6", "kling-o3-pro-text-to-video", of_each=0)
+NOW = Side("now", CARD)
+
+
+@pytest.fixture(scope="module")
+def dearer(tmp_path_factory: pytest.TempPathFactory) -> Side:
+    changes = "{scale: {type: text}, factor: 1.1}", "{scale: {type: video}, factor: 1.07}"
+    return Side("then", CARD.with_candidate(candidate(tmp_path_factory.mktemp("dearer"), *changes, day="2026-09-29")))
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> pyarrow.Table:
-    return made_up_rows(tmp_path_factory.mktemp("made up"))
+    return made_up_rows(tmp_path_factory.mktemp("made up"), CARD)
+
+
+@pytest.fixture(scope="module")
+def steady(tmp_path_factory: pytest.TempPathFactory, rows: pyarrow.Table) -> Path:
+    """A usage that no test changes."""
+    return three_files(rows, tmp_path_factory.mktemp("steady") / "usage")
+
+
+@pytest.fixture(scope="module")
+def of_steady(steady: Path) -> dict[str, Any]:
+    return answers(steady, NOW, by=BY)
 
 
 @pytest.fixture
@@ -99,11 +122,13 @@ def named(place: str) -> set[str]:
     return {part[kind]["name"] for part in parts for kind in ("groups", "shapes")}
 
 
-def test_a_further_run_reads_only_what_is_new_or_changed(place: str, rows: pyarrow.Table, usage: Path) -> None:
+def test_a_further_run_reads_only_what_is_new_or_changed(
+    place: str, rows: pyarrow.Table, usage: Path, dearer: Side
+) -> None:
     first = rollup(usage, place, NOW, by=BY)
     assert (str(first.folder), first.rows) == (place, 300)
     assert [len(each) for each in astuple(first.changes)] == [3, 0, 0, 0]
-    assert same_or_refused(place, usage, NOW, DEARER, by=["customer", "week"])
+    assert same_or_refused(place, usage, NOW, dearer, by=["customer", "week"])
     before = there(place)
     assert [len(each) for each in astuple(rollup(usage, f"{place}/", NOW, by=BY).changes)] == [0, 0, 0, 3]
     assert there(place) == before
@@ -117,7 +142,7 @@ def test_a_further_run_reads_only_what_is_new_or_changed(place: str, rows: pyarr
     assert again.rows == 100 + 80 + 50
     assert packs(place) == named(place)
     assert packs(place).isdisjoint(before)
-    assert same_or_refused(place, usage, NOW, DEARER, by=[*BY, "day"])
+    assert same_or_refused(place, usage, NOW, dearer, by=[*BY, "day"])
     assert rollup(usage, place, NOW, by=["model"]).anew == "the arguments changed"
     assert packs(place) == named(place)
     assert "does not distinguish customer. This one would: ratecard rollup" in answers(place, NOW, by=BY)["refused"]
@@ -173,10 +198,17 @@ def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
 @pytest.mark.parametrize("step", ["publish", "put"])
 @pytest.mark.parametrize("first", [True, False])
 def test_of_two_writers_one_is_refused(
-    address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch, step: str, first: bool
+    address: str,
+    rows: pyarrow.Table,
+    steady: Path,
+    of_steady: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    first: bool,
 ) -> None:
     """Another run ends while this one is about to put its manifest: before and after it looked once more."""
-    own = usage.parent / "own"
+    own = tmp_path / "own"
     own.mkdir()
     write(rows, own / "own.parquet", 40, 50)
     if not first:
@@ -185,29 +217,34 @@ def test_of_two_writers_one_is_refused(
     if step == "publish":  # a storage that does not heed conditions
         usual = obstore.put
         monkeypatch.setattr(obstore, "put", lambda *given, mode=None, **how: usual(*given, **how))
-    meanwhile(monkeypatch, step, lambda: rollup(usage, address, NOW, by=BY))
+    meanwhile(monkeypatch, step, lambda: rollup(steady, address, NOW, by=BY))
     with pytest.raises(SimulationError, match=rf"^another run changed the roll-up {address} meanwhile, which is as"):
         rollup(own, address, NOW, by=BY)
-    assert answers(address, NOW, by=BY) == answers(usage, NOW, by=BY)
+    assert answers(address, NOW, by=BY) == of_steady
     assert rollup(own, address, NOW, by=BY).rows == 50 + 20 * (not first)
     assert answers(address, NOW, by=BY) == answers(own, NOW, by=BY)
 
 
 @storages
 def test_of_two_writers_the_one_whose_packs_are_gone_is_told_why(
-    address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
+    address: str,
+    rows: pyarrow.Table,
+    steady: Path,
+    of_steady: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another run removes what this one is about to write together with what is new."""
-    own = usage.parent / "own"
+    own = tmp_path / "own"
     own.mkdir()
     write(rows, own / "own.parquet", 40, 50)
     rollup(own, address, NOW, by=BY)
     write(rows, own / "own.parquet", 50, 50)
     write(rows, own / "more.parquet", 100, 10)
-    meanwhile(monkeypatch, "need", lambda: rollup(usage, address, NOW, by=BY))
+    meanwhile(monkeypatch, "need", lambda: rollup(steady, address, NOW, by=BY))
     with pytest.raises(SimulationError, match=rf"^another run changed the roll-up {address} meanwhile, .* Run again$"):
         rollup(own, address, NOW, by=BY)
-    assert answers(address, NOW, by=BY) == answers(usage, NOW, by=BY)
+    assert answers(address, NOW, by=BY) == of_steady
     assert rollup(own, address, NOW, by=BY).rows == 50 + 10
 
 
@@ -264,7 +301,9 @@ def test_who_reads_while_it_is_replaced_gets_the_new_one(
 
 
 @storages
-def test_a_request_whose_answer_is_lost_was_heard(address: str, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_whose_answer_is_lost_was_heard(
+    address: str, steady: Path, of_steady: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     usual = obstore.put
 
     def lost(store: Any, path: str, file: Any, **how: Any) -> Any:
@@ -274,8 +313,8 @@ def test_a_request_whose_answer_is_lost_was_heard(address: str, usage: Path, mon
         return found
 
     monkeypatch.setattr(obstore, "put", lost)
-    assert rollup(usage, address, NOW, by=BY).rows == 300
-    assert answers(address, NOW) == answers(usage, NOW)
+    assert rollup(steady, address, NOW, by=BY).rows == 300
+    assert answers(address, NOW, by=BY) == of_steady
 
 
 @storages
@@ -389,20 +428,22 @@ def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> S
     return found
 
 
-def test_a_place_that_may_only_be_read(server: Server, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_that_may_only_be_read(
+    server: Server, usage: Path, dearer: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     address = server.new_address()
     rollup(usage, address, NOW, by=BY)
-    expected, before = answers(usage, NOW, DEARER), objects(address)
+    expected, before = answers(usage, NOW, dearer), objects(address)
     server.use(monkeypatch, "reader")
     for _ in range(2):
-        assert answers(address, NOW, DEARER) == expected
+        assert answers(address, NOW, dearer) == expected
     assert objects(address) == before
     # Azure's server is not named where the address has the right in it.
     denied = r"(127\.0\.0\.1:\d+ says: Access Denied|This request is not authorized to perform this .+ permission)"
     with pytest.raises(SimulationError, match=rf"^{address} cannot be written: {denied}$"):
         rollup(usage, address, NOW, by=["model"])
     server.use(monkeypatch)
-    assert answers(address, NOW, DEARER) == expected
+    assert answers(address, NOW, dearer) == expected
     assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json"}
 
 
