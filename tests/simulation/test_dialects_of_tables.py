@@ -100,8 +100,8 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
 def test_spans_whose_attributes_are_columns(tmp_path: Path, ending: str) -> None:
     path = written(tmp_path / f"spans.{ending}", [*SPANS, AGENT])
     # An agent's span has the tokens of its calls again: it is not among the rows.
-    assert priced(path, "opentelemetry") == (one_by_one("opentelemetry", SPANS), 4, 0)
-    with simulate(path, CARD, dialect="opentelemetry", by=[]) as found:
+    with simulate(path, CARD, dialect="opentelemetry", by=["model"]) as found:
+        assert (found.total.amounts, found.priced) == ((one_by_one("opentelemetry", SPANS),), 4)
         assert (found.reading.found, found.rows) == (5, 4)
         assert {*found.reading.unused} == {"start_time", "gen_ai.request.model", "gen_ai.response.model"}
         assert found.reading.chosen.startswith('where ("gen_ai.operation.name" is missing or')
@@ -127,10 +127,14 @@ def test_spend_logs_by_the_usage_in_their_metadata(tmp_path: Path, ending: str) 
     image = spend_log(LOGS[0], call_type="aimage_generation")
     path = written(tmp_path / f"logs.{ending}", [*map(spend_log, LOGS), image])
     expected = one_by_one("litellm", list(map(spend_log, LOGS)))
-    assert priced(path, "litellm") == (expected, 2, 0)
+    with simulate(path, CARD, dialect="litellm", by=["model", "day"]) as found:  # each priced at its own time
+        assert (found.total.amounts, found.priced, found.rows) == ((expected,), 2, 2)
+        assert {row.key[1] for row in found.groups} == {"2026-10-01"}
+
+
+def test_spend_logs_that_are_chosen(tmp_path: Path) -> None:
+    path = written(tmp_path / "logs.jsonl", list(map(spend_log, LOGS)))
     assert priced(path, "litellm", where="model = 'grok-4-3'") == (one_by_one("litellm", [spend_log(LOGS[1])]), 1, 0)
-    with simulate(path, CARD, dialect="litellm", by=["day"]) as found:  # each priced at its own time
-        assert found.total.amounts == (expected,)
 
 
 def test_calls_of_tools_are_counted_by_meter(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_days_that_no_date_of_python_holds_are_no_instants(type_: str, hours: st
     rows = duckdb.sql(f"SELECT {row}, unnest([{days}]) AS timestamp")
     assert rows
     usage = rows.to_arrow_table()
-    for by in ([], ["model", "day"], ["month"]):
+    for by in ([], ["day", "month"]):
         with ratecard.simulate(usage, card, by=by) as found:
             said = {each.reason.partition(".")[0]: each.rows for each in found.unpriced}
             before = "No price for always on 0001-01-01"
