@@ -91,7 +91,7 @@ BAD_LIMITS = [
     BadLimits("a top-up paid from a balance", "paid_in: [USDC, USD]", "paid_in: [VCU]", "top_up:",
               "paid_in has 'VCU', which is not worth one USD. Leave it out"),
     BadLimits("a stake of less than nothing", "least_staked: 0.1", "least_staked: -0.1", "diem:",
-              "least_staked '-0.1' is negative. A rate is zero or more"),
+              "least_staked '-0.1' is negative. Write zero or more"),
     BadLimits("a balance named as a currency", "rates: {DIEM: 1,", "rates: {EUR: 1,", "rates:",
               "rates has 'EUR', which is not a name of a balance. Write capitals, digits and _, and no ISO 4217 code"),
     BadLimits("a worth in words", "rates: {DIEM: 1,", "rates: {DIEM: much,", "rates:",

@@ -44,7 +44,6 @@ FIXES = {
     r"(\w+) is missing in (\w+)": r"Write `\1:` there.",
     r"^(\w+) is missing$": r"Write `\1:` there.",
     r"does not belong in the tables$": "Remove it until its price is known.",
-    r"A (?:rate|count) is zero or more$": "Write it without a sign.",
     r"must be before .* newest first$": "Put the newest version first; no two begin on the same day.",
     r"^retired on": "Write a later day, or remove the model.",
     r"is in .* too$": "Keep the model in one place, and give another model another id.",

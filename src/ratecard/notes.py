@@ -29,11 +29,7 @@ _YEAR, _QUARTER = timedelta(days=365), timedelta(days=90)
 
 def notes_on(tables: Tables, examples: Iterable[Worked], now: datetime) -> list[Fault]:
     """Return the notes on tables with worked `examples`: first mistakes, then lines that no example reaches."""
-    reached = set[str]()
-    for quote in (worked.quote for worked in examples if worked.quote):
-        for line in quote.lines:
-            reached.add(line.source)
-            reached.update(source for _, source in line.rate.factors)
+    reached = reached_by(examples)
     mistakes, untried = list[Fault](), list[Fault]()
     for model in tables.models.values():
         for version in model.versions:
@@ -42,6 +38,12 @@ def notes_on(tables: Tables, examples: Iterable[Worked], now: datetime) -> list[
             mistakes += _faults(model, (*_dates(version, now), *never.items(), *idle, *_lonely_tiers(version)))
             untried += _faults(model, _untried(version, never, reached))
     return [note for notes in (mistakes, untried) for note in sorted(notes, key=lambda note: (note.file, note.line))]
+
+
+def reached_by(examples: Iterable[Worked]) -> set[str]:
+    """Return the `file:line` of each rate and factor that worked examples take."""
+    lines = [line for worked in examples if worked.quote for line in worked.quote.lines]
+    return {line.source for line in lines} | {source for line in lines for _, source in line.rate.factors}
 
 
 # The notes of a version: `file:line`, and the words about it.

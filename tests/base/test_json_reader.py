@@ -105,7 +105,7 @@ def test_the_key_that_is_there_twice_is_named(text: str, name: str) -> None:
         (b'"\xed\xa0\x80"', "byte 1 is not UTF-8"),
         ("{} x", "something follows at character 2"),
         ("{}\u00a0", "something follows at character 2"),
-        ("\ufeff{}", "no value at character 0"),
+        ("\ufeff{}", "it begins with a byte order mark. Leave that out"),
         ("\x0c{}", "no value at character 0"),
         ("[1,]", "no value at character 3"),
         ("01", "something follows at character 1"),

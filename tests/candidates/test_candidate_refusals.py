@@ -187,7 +187,7 @@ def card(folder: Path) -> RateCard:
             "6: unknown key 'modle'. Did you mean 'model'? Allowed here: model, family, type, except",
         ),
         ("- scale: plain\n  factor: 2", "6: scale 'plain' must hold keys, like `key: value`"),
-        ("- set: plain\n  rate: -1", "7: rate '-1' is negative. A rate is zero or more"),
+        ("- set: plain\n  rate: -1", "7: rate '-1' is negative. Write zero or more"),
         ("- set: plain", "6: rate is missing"),
         ("- scale: {type: video}\n  factor: 0", "7: factor '0' must be more than zero"),
         ("- retire: plain\n  on: 2027-01-01", "7: unknown key 'on'. Allowed here: retire, successor"),

@@ -289,7 +289,22 @@ def test_the_commands_of_prices_know_contracts_and_accounts(tmp_path: Path) -> N
 
 def test_check_notes_a_contract_that_is_for_nobody() -> None:
     base = contract("", "base").replace("accounts: [a-1]\n", "")
-    assert not list(contract_notes(card_of(base, contract("", "derived", further="extends: base\n"))))
-    (note,) = contract_notes(card_of(base))
+    assert not list(contract_notes(card_of(base, contract("", "derived", further="extends: base\n")), ()))
+    (note,) = contract_notes(card_of(base), ())
     words = "is for no account, and no contract extends it, so that nobody has its prices. Name accounts"
     assert str(note) == f"contracts/c0.yaml:1: contract 'base' {words}"
+
+
+@pytest.mark.parametrize("likely", ["percent: -20%", "factor: 0.21", "percent: 0%", "rate: 900"])
+def test_check_does_not_note_a_likely_factor(likely: str) -> None:
+    assert not list(contract_notes(card_of(contract(f"- {{for: {{model: flat}}, {likely}}}")), ()))
+
+
+@pytest.mark.parametrize(("unlikely", "times"), [("percent: 20%", "1.2"), ("factor: 0.2", "0.2"), ("factor: 20", "20")])
+def test_check_notes_a_factor_that_may_be_meant_as_a_discount(tmp_path: Path, unlikely: str, times: str) -> None:
+    words = f"{unlikely.split(':')[0]} makes {times} times the list price. 20 % less is percent: -20%"
+    worked = f"examples: [{{model: flat, usage: {{prompt_tokens: 1000000}}, total: {times}}}]\n"
+    for further in ("", worked):
+        folder = write(tmp_path, contract(f"- {{for: {{model: flat}}, {unlikely}}}", further=further))
+        checked = CliRunner().invoke(main, ["check", str(folder)])
+        assert (checked.exit_code, words in checked.output) == (0, not further), checked.output

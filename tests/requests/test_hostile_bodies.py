@@ -60,7 +60,7 @@ class Frozen(Mapping[str, Any]):
         ("x", "The body is not JSON: no value at character 0"),
         ("{} {}", "The body is not JSON: something follows at character 2"),
         ('{"a": "', "The body is not JSON: Unterminated string starting at at character 6"),
-        ("\ufeff{}", "The body is not JSON: no value at character 0"),
+        ("\ufeff{}", "The body is not JSON: it begins with a byte order mark. Leave that out"),
         ("\u00a0{}", "The body is not JSON: no value at character 0"),
         ('{"a": ' + "9" * 10_000 + "}", "The body is not JSON: a number has too many digits"),
         ('{"a": ' + "[" * 100_000, "The body is not JSON: it is nested too deeply"),

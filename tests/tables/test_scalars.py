@@ -93,7 +93,7 @@ REFUSED: list[tuple[Read, object, str]] = [
     *((read_number, word, "is not a number") for word in ("nan", "Infinity", "1_0", "1" * 16, "0." + "1" * 31, "1\n")),
     (read_number, "0.036000000000000004", "is what a float makes of 0.036. Write 0.036"),
     (read_number, "0.07999999999999999", "is what a float makes of 0.08. Write 0.08"),
-    (read_quantity, "-1", "is negative. A count is zero or more"),
+    (read_quantity, "-1", "is negative. Write zero or more"),
     (read_positive_quantity, "0", "must be more than zero"),
     *((read_number, word, "is negative") for word in ("-1", "-0.5", "- 2", "-0")),
     *((read_positive, word, "must be more than zero") for word in ("0", "0.00")),

@@ -123,6 +123,8 @@ def _read_carefully(content: JsonSource) -> Any:
     start = len(text) - len(text.lstrip(_SPACE))
     if start == len(text):
         raise JsonError(EMPTY)
+    if text.startswith("\ufeff"):
+        raise JsonError("is not JSON: it begins with a byte order mark. Leave that out")
     try:
         value, end = _CAREFUL(text, start)
         _colons(value, MOST_LEVELS)

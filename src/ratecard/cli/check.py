@@ -129,7 +129,7 @@ def check(
         faults = [*wrong, *refused, *thin]
         body = {"error": ", ".join(error_words), "details": TableError(faults).details, **more}
         _refuse(body, faults, as_json, below)
-    notes = [*contract_notes(card), *notes_on(card.tables, examples, as_of or now())]
+    notes = [*contract_notes(card, examples), *notes_on(card.tables, examples, as_of or now())]
     if notes and strict:
         _refuse({"error": plural(len(notes), "note"), "details": TableError(notes).details, **more}, notes, as_json)
     versions = sum(len(model.versions) for model in card.tables.models.values())

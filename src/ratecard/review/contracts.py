@@ -4,14 +4,17 @@ A contract that has begun may not be edited, ended early or taken away without a
 in the past. What a correction changes is booked as a refund or a charge, in the month of the booking; old rows stay.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.contracts.checks import ContractChecks, fault_at
 from ratecard.contracts.overlay import layers_of
+from ratecard.examples import Worked
+from ratecard.notes import reached_by
 from ratecard.review.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Difference
 from ratecard.review.rates import Terms, term_changes
 from ratecard.tables.card import Tables, meaning
@@ -20,6 +23,8 @@ from ratecard.tables.monthly import Term, described_terms
 from ratecard.tables.scalars import value_text
 from ratecard.tables.selection import names_of_model
 
+# A factor up to this one, or above 1, may be meant as a discount: `percent: 20%`, `factor: 0.2`.
+_LEAST = Decimal("0.2")
 _HINT = "say `correction: reason` in it; what was booked stays, and the difference is booked now"
 
 
@@ -165,8 +170,12 @@ def ended(contract: Contract, checks: ContractChecks) -> Iterator[tuple[str, str
             yield override.source, f"{override.kind} ({override.source}) {words}"
 
 
-def contract_notes(card: RateCard) -> Iterator[Fault]:
-    """Yield a note for each contract of nobody, and each override that ends early, because its models are retired."""
+def contract_notes(card: RateCard, examples: Iterable[Worked]) -> Iterator[Fault]:
+    """Yield a note for each contract of nobody, and each override that ends early or has an unlikely factor.
+
+    An override ends early where its models are retired. A factor is likely if a worked example reaches it.
+    """
+    reached = reached_by(examples)
     checks = ContractChecks(card.tables)
     extended = {contract.extends for contract in card.contracts.values()}
     for contract in card.contracts.values():
@@ -175,6 +184,12 @@ def contract_notes(card: RateCard) -> Iterator[Fault]:
             yield fault_at(contract.place, contract.contract, f"contract '{contract.contract}' {words}")
         for place, words in ended(contract, checks):
             yield fault_at(place, contract.contract, words)
+        for override in contract.overrides:
+            times = override.times
+            if times is not None and not _LEAST < times <= 1 and override.source not in reached:
+                words = f"{override.kind} makes {value_text(times)} times the list price. 20 % less is percent: -20%"
+                hint = "If it is meant, write an example that reaches it, worked by hand"
+                yield fault_at(override.source, contract.contract, f"{words}. {hint}")
 
 
 def _terms(contract: Contract | None) -> Terms:

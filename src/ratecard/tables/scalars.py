@@ -127,7 +127,7 @@ def read_number(given: object) -> Decimal:
             raise ValueError(f"is what a float makes of {text(meant)}. Write {text(meant)}")
         return number
     if re.fullmatch(r"-\s*[\d.]+", digits):
-        raise ValueError("is negative. A rate is zero or more")
+        raise ValueError("is negative. Write zero or more")
     raise ValueError(f"is not a number. Write digits with at most {MOST_PLACES} decimal places, like 0.10")
 
 
@@ -151,8 +151,6 @@ def read_factor(given: object) -> Decimal:
 
 def read_quantity(given: object) -> int | Decimal:
     """Read a quantity: a whole number, or a number as in `read_number`."""
-    if _one(given).startswith("-"):
-        raise ValueError("is negative. A count is zero or more")
     number = read_number(given)
     return number if places_of(number) else int(number)
 
