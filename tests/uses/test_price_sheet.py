@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from ratecard import PriceBook, QuoteError, RateCard
+from ratecard.load.folder import shipped_folder, tables_from
 from ratecard.views.sheet import SHEET_COLUMNS, Cell, price_cells
 
 
@@ -38,6 +39,27 @@ def test_an_upscaler_has_a_cell_in_every_tier_with_and_without_the_step_of_its_f
     ]
     tiers = ("up-to-720", "up-to-1080", "above-1080")
     assert found == [(16, tier) for tier in tiers] + [(48, f"{tier}-48fps") for tier in tiers]
+
+
+@pytest.mark.parametrize(
+    ("edit", "model", "shown"),
+    [
+        (("max: 120", "max: 40"), "topaz-video-upscale", {16, 40}),
+        (("min: 16", "min: 60"), "topaz-video-upscale", {60}),
+        (("from: 48,", "from: 47.5,"), "topaz-video-upscale", {16, 48}),
+        (("max: 120", "max: 50"), "topaz-video-interpolation", {50}),
+    ],
+)
+def test_the_frame_rates_of_cells_are_those_that_a_request_may_have(
+    edit: tuple[str, str], model: str, shown: set[int]
+) -> None:
+    lines = (shipped_folder() / "video/topaz.yaml").read_text().replace(*edit).splitlines(keepends=True)
+    # The examples have the frame rates of the table as it is shipped.
+    text = "".join(line for line in lines if "target_fps: 120," not in line and "target_fps: 60}" not in line)
+    files = {name: (shipped_folder() / name).read_bytes() for name in ("units.yaml", "vocabulary.yaml")}
+    edited = RateCard(tables_from({**files, "video/topaz.yaml": text.encode()}))
+    found = price_cells(edited._unproved.at(date(2026, 10, 1)), model)
+    assert {cell.body["target_fps"] for cell in found} == shown
 
 
 @pytest.mark.parametrize("name", ["topaz-video-interpolation", "seedvr2-video-upscale", "ltx-2-19b-full-text-to-video"])

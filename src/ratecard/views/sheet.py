@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import product
+from math import ceil
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -150,9 +151,15 @@ def _values(version: VideoVersion, name: str, with_clip: bool) -> tuple[Any, ...
 
 def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
     """Return the frame rates at which the price changes: the lowest, and those from which it is multiplied."""
-    steps = {int(frame_rate): factor for charge in version.charges for frame_rate, factor in charge.frame_rates.items()}
+    steps = {
+        ceil(frame_rate): factor for charge in version.charges for frame_rate, factor in charge.frame_rates.items()
+    }
     limits = version.accepts.target_fps
-    return (*([limits.min] if limits and any(factor != 1 for factor in steps.values()) else []), *steps)
+    if limits is None:
+        return (*steps,)
+    rates = [*([limits.min] if any(factor != 1 for factor in steps.values()) else []), *steps]
+    # A table may name a frame rate that no request may have.
+    return tuple(dict.fromkeys(min(max(rate, limits.min), limits.max) for rate in rates))
 
 
 def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo | None]:
