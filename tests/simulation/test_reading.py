@@ -106,7 +106,13 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path, second: str) -> Non
 
 @pytest.mark.parametrize(
     ("broken", "text"),
-    [(5, '{"type":"speech","mod'), (1, '{"type":"speech","mod'), (2, '{"type" 5}'), (5, "{'type': 'speech'}")],
+    [
+        (5, '{"type":"speech","mod'),
+        (1, '{"type":"speech","mod'),
+        (2, '{"type" 5}'),
+        (5, "{'type': 'speech'}"),
+        (4, "[" * 100_000),
+    ],
 )
 def test_a_line_that_is_no_json_is_named(tmp_path: Path, broken: int, text: str) -> None:
     rows = [json.dumps(SPEECH | {"characters": 1})] * 5

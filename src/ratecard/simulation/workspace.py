@@ -99,7 +99,7 @@ def _broken_line(file: str, line: int) -> int:
         if line > 1 and before.strip():
             try:
                 json.loads(before)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return line - 1
     return line
 
