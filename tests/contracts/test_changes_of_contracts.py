@@ -295,15 +295,37 @@ def test_check_notes_a_contract_that_is_for_nobody() -> None:
     assert str(note) == f"contracts/c0.yaml:1: contract 'base' {words}"
 
 
-@pytest.mark.parametrize("likely", ["percent: -20%", "factor: 0.21", "percent: 0%", "rate: 900"])
-def test_check_does_not_note_a_likely_factor(likely: str) -> None:
+@pytest.mark.parametrize(
+    "likely",
+    [
+        "percent: -20%",
+        "factor: 0.21",
+        "percent: 0%",
+        "rate: 0",
+        "rate: 0.21",
+        "rate: 14",
+        "at_most: 1000",
+        "at_least: 0.1",
+    ],
+)
+def test_check_does_not_note_a_likely_price(likely: str) -> None:
     assert not list(contract_notes(card_of(contract(f"- {{for: {{model: flat}}, {likely}}}")), ()))
 
 
-@pytest.mark.parametrize(("unlikely", "times"), [("percent: 20%", "1.2"), ("factor: 0.2", "0.2"), ("factor: 20", "20")])
-def test_check_notes_a_factor_that_may_be_meant_as_a_discount(tmp_path: Path, unlikely: str, times: str) -> None:
-    words = f"{unlikely.split(':')[0]} makes {times} times the list price. 20 % less is percent: -20%"
-    worked = f"examples: [{{model: flat, usage: {{prompt_tokens: 1000000}}, total: {times}}}]\n"
+@pytest.mark.parametrize(
+    ("unlikely", "total", "words"),
+    [
+        ("percent: 20%", "1.2", "percent makes 1.2 times the list price. 20 % less is percent: -20%"),
+        ("factor: 0.2", "0.2", "factor makes 0.2 times the list price."),
+        ("factor: 20", "20", "factor makes 20 times the list price."),
+        ("rate: 0.001", "0.001", "rate 0.001 is far from each list price that it is for, like 1. If it is meant"),
+        ("rate: 15", "15", "rate 15 is far from each list price that it is for, like 1"),
+        ("at_most: 0.003", "0.003", "at_most 0.003 is far from each list price that it is for, like 1"),
+        ("at_least: 1000", "1000", "at_least 1000 is far from each list price that it is for, like 1"),
+    ],
+)
+def test_check_notes_a_price_that_may_be_a_slip(tmp_path: Path, unlikely: str, total: str, words: str) -> None:
+    worked = f"examples: [{{model: flat, usage: {{prompt_tokens: 1000000, completion_tokens: 0}}, total: {total}}}]\n"
     for further in ("", worked):
         folder = write(tmp_path, contract(f"- {{for: {{model: flat}}, {unlikely}}}", further=further))
         checked = CliRunner().invoke(main, ["check", str(folder)])

@@ -5,6 +5,7 @@ The end of an override whose models are retired is not a fault: `ContractChecks.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from itertools import combinations, product
 
 from ratecard.base.errors import Fault
@@ -25,7 +26,7 @@ from ratecard.contracts.overlay import (
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge, domains_of
+from ratecard.tables.rate import Charge, Rate, domains_of
 from ratecard.tables.selection import ModelNames, OverrideTarget, known_names, names_of_model
 from ratecard.tables.version import Version
 
@@ -107,17 +108,24 @@ class ContractChecks:
 
     def idle(self, contract: Contract, override: Override, since: datetime) -> str:
         """Say why an override matches no rate of its term from an instant on; empty if it matches one."""
-        models = self.selected(override.target)
-        begins = max(since, utc(contract.begins))
-        versions = [span.version for model in models for span in in_term(model, contract, begins)]
-        if not versions:
+        models, charges = self.selected(override.target), self._charges(contract, override, since)
+        if not charges:
             ended = next((model for model in models if model.retired), None)
             if ended and ended.retired:
                 return f"meets nothing any more: {ended.model} is retired on {ended.retired.on}"
             return f"meets nothing: no model of {override.target} has a price in the term of the contract"
-        charges = [(version, charge) for version in versions for charge in version.charges]
         words = never_met(override.target, charges, self._tables.meters)
         return words or self._withheld(contract, override, models)
+
+    def listed(self, contract: Contract, override: Override) -> Iterator[Decimal]:
+        """Yield the list prices, after markup, of the rates that an override is for in the term of its contract."""
+        charges = self._charges(contract, override, utc(contract.begins))
+        yield from (charge.unit_rate(rate) for charge, rate in _met(override.target, charges, self._tables.meters))
+
+    def _charges(self, contract: Contract, override: Override, since: datetime) -> list[VersionCharge]:
+        """Return the charges of the models of an override, of the versions in the term of its contract."""
+        spans = (in_term(model, contract, max(since, utc(contract.begins))) for model in self.selected(override.target))
+        return [(span.version, charge) for of_model in spans for span in of_model for charge in span.version.charges]
 
     def _withheld(self, contract: Contract, override: Override, models: Sequence[AnyModel]) -> str:
         """Say that the contract cannot use any of these models in its whole term; empty if it can, or forbids it."""
@@ -226,8 +234,15 @@ class ContractChecks:
 
 def meets(target: OverrideTarget, charges: Iterable[VersionCharge], meters: Meters) -> bool:
     """Return True if a target is for a rate of these charges, or for a part of one."""
-    rates = ((version, charge, rate) for version, charge in charges for rate in charge.rates)
-    return any(inside(target, charge, rate, version, meters) is not None for version, charge, rate in rates)
+    return any(True for _ in _met(target, charges, meters))
+
+
+def _met(target: OverrideTarget, charges: Iterable[VersionCharge], meters: Meters) -> Iterator[tuple[Charge, Rate]]:
+    """Yield the rates that a target is for, or for a part of, each with its charge."""
+    for version, charge in charges:
+        for rate in charge.rates:
+            if inside(target, charge, rate, version, meters) is not None:
+                yield charge, rate
 
 
 def never_met(target: OverrideTarget, charges: Sequence[VersionCharge], meters: Meters) -> str:

@@ -7,15 +7,17 @@ in the past. What a correction changes is booked as a refund or a charge, in the
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import chain
 
 from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
+from ratecard.base.money import text
 from ratecard.card import RateCard
 from ratecard.contracts.checks import ContractChecks, fault_at
 from ratecard.contracts.overlay import layers_of
 from ratecard.examples import Worked
 from ratecard.notes import reached_by
-from ratecard.review.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Difference
+from ratecard.review.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Difference, factor
 from ratecard.review.rates import Terms, term_changes
 from ratecard.tables.card import Tables, meaning
 from ratecard.tables.contract import Contract, Override
@@ -23,8 +25,8 @@ from ratecard.tables.monthly import Term, described_terms
 from ratecard.tables.scalars import value_text
 from ratecard.tables.selection import names_of_model
 
-# A factor up to this one, or above 1, may be meant as a discount: `percent: 20%`, `factor: 0.2`.
-_LEAST = Decimal("0.2")
+# A price so many times another may be a slip: of the unit, or `factor: 0.2` for a discount of 20 %.
+_FAR = Decimal(5)
 _HINT = "say `correction: reason` in it; what was booked stays, and the difference is booked now"
 
 
@@ -171,9 +173,9 @@ def ended(contract: Contract, checks: ContractChecks) -> Iterator[tuple[str, str
 
 
 def contract_notes(card: RateCard, examples: Iterable[Worked]) -> Iterator[Fault]:
-    """Yield a note for each contract of nobody, and each override that ends early or has an unlikely factor.
+    """Yield a note for each contract of nobody, and each override that ends early or has an unlikely price.
 
-    An override ends early where its models are retired. A factor is likely if a worked example reaches it.
+    An override ends early where its models are retired. Its price is likely if a worked example reaches it.
     """
     reached = reached_by(examples)
     checks = ContractChecks(card.tables)
@@ -185,11 +187,24 @@ def contract_notes(card: RateCard, examples: Iterable[Worked]) -> Iterator[Fault
         for place, words in ended(contract, checks):
             yield fault_at(place, contract.contract, words)
         for override in contract.overrides:
-            times = override.times
-            if times is not None and not _LEAST < times <= 1 and override.source not in reached:
-                words = f"{override.kind} makes {value_text(times)} times the list price. 20 % less is percent: -20%"
+            words = _unlikely(override, filter(None, checks.listed(contract, override)))
+            if words and override.source not in reached:
                 hint = "If it is meant, write an example that reaches it, worked by hand"
                 yield fault_at(override.source, contract.contract, f"{words}. {hint}")
+
+
+def _unlikely(override: Override, listed: Iterable[Decimal]) -> str:
+    """Say what may be a slip in the price of an override for rates with these prices; empty if nothing is."""
+    kind, times, amount = override.kind, override.times, override.amount
+    if times is not None:
+        words = f"{kind} makes {value_text(times)} times the list price. 20 % less is percent: -20%"
+        return "" if 1 / _FAR < times <= 1 else words
+    first = next(prices := iter(listed), None)
+    if not amount or not first or any((factor(amount, price) or 1) < _FAR for price in chain([first], prices)):
+        return ""
+    # A bound beyond the list is a promise for later, and no example reaches it.
+    beyond = kind == ("at_most" if amount > first else "at_least")
+    return "" if beyond else f"{kind} {text(amount)} is far from each list price that it is for, like {text(first)}"
 
 
 def _terms(contract: Contract | None) -> Terms:
