@@ -145,6 +145,15 @@ def test_a_folder_may_bring_its_own_units(tmp_path: Path) -> None:
     assert list(units) == [*load_tables().units, "second"]
 
 
+@pytest.mark.parametrize("name", ["b.YAML", "b.Yml", "contracts/b.YAML"])
+def test_an_ending_in_capitals_is_no_reason_to_leave_a_file_out(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.yaml").write_text(family(model("one")))
+    (tmp_path / "contracts").mkdir()
+    (tmp_path / name).write_text("nothing: 1\n")
+    with pytest.raises(ratecard.TableError, match=f"^{name}:1: "):
+        ratecard.load_rate_card(tmp_path)
+
+
 def test_limits_are_there_and_stand_newest_first(tmp_path: Path) -> None:
     shipped = (shipped_folder() / "limits.yaml").read_text()
     entry = shipped[shipped.index("  - effective:") :]

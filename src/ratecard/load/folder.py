@@ -56,7 +56,7 @@ def shipped_folder() -> Path:
 
 
 def load_tables(folder: str | Path | None = None) -> Tables:
-    """Load every `.yaml` or `.yml` file below a folder; the shipped tables if `folder` is left out.
+    """Load every `.yaml` or `.yml` file below a folder, in capitals too; the shipped tables if `folder` is left out.
 
     `units.yaml` and `meters.yaml` of a folder add to the shipped ones; its `vocabulary.yaml` replaces the shipped one.
     A folder without `limits.yaml` has no limits. Raises `TableError` with every fault.
@@ -416,7 +416,7 @@ class TableFiles:
                     self._read(real, f"{name}{entry}/")
 
     def _take(self, real: str, name: str) -> None:
-        if name.endswith((".yaml", ".yml")) and real not in self._files:
+        if name.lower().endswith((".yaml", ".yml")) and real not in self._files:
             self._files.add(real)
             self.found[name] = real
 
