@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from ratecard.card import RateCard
 from ratecard.cli import main
-from ratecard.load.folder import shipped_folder
+from ratecard.load.folder import shipped_folder, tables_from
 from ratecard.review.margins import TableCosts, thin_margins
 from ratecard.views.sheet import price_cells
 from shipped import CARD
+from token_tables import by_tokens, family, text_model
 
 TABLE = """family: mixed
 models:
@@ -123,8 +125,31 @@ def test_a_price_below_the_margin_is_told_at_its_line_though_it_holds_only_later
     assert json.loads(done.stdout)["margins"] == {"compared": 3, "without_cost": ["unpaid"]}
 
 
+def card_of(rates: str) -> RateCard:
+    lines = by_tokens(f"- {{tokens: output, rate: 8}}\n{rates}")
+    return RateCard(tables_from({"a.yaml": family(text_model("flat", lines)).encode()}))
+
+
+@pytest.mark.parametrize(
+    ("hours", "at"),
+    [
+        ('hours: "08:00..20:00", zone: UTC', "2026-10-02T08:00:00Z"),
+        ("weekdays: thu, zone: Europe/Berlin", "2026-10-07T22:00:00Z"),
+    ],
+)
+def test_a_price_below_the_margin_is_told_though_it_holds_at_some_hours_only(hours: str, at: str) -> None:
+    dear = card_of("- {tokens: input, rate: 1}")
+    timed = card_of(f"- {{tokens: input, rate: 4}}\n- {{tokens: input, {hours}, rate: 0.01}}")
+    found = thin_margins(timed, TableCosts(dear), Fraction(-1), date(2026, 10, 2)).faults
+    told = [(fault.line, fault.message.partition(", ")[0], fault.message.rpartition(": the ")[2]) for fault in found]
+    assert told == [(19, f"flat from {at}", "price is 0.01, the cost 1: a margin of -9900%, and --min-margin is -100%")]
+    # What we pay may be dearer at some hours too.
+    [costly] = thin_margins(dear, TableCosts(timed), Fraction(-1), date(2026, 10, 1)).faults
+    assert "the price is 1, the cost 4" in costly.message
+
+
 def test_a_price_is_told_with_all_by_which_the_sheet_distinguishes_it() -> None:
-    thin = thin_margins(CARD, TableCosts(CARD, Fraction(1)), Fraction(1, 10), date(2026, 10, 1)).faults
+    thin = thin_margins(CARD, TableCosts(CARD, Fraction(1)), Fraction(1, 10), date(2026, 10, 2)).faults
     told = [fault.message for fault in thin if fault.message.startswith("topaz-video-")]
     words = ("enhancement_model", "target_fps", "source_video")
     assert told and all(word in message for message in told for word in words), told
