@@ -61,6 +61,20 @@ def test_sound_tables_pass(pytester: pytest.Pytester, tables: Path) -> None:
     assert found.parseoutcomes().keys() == {"passed"}
 
 
+def test_the_examples_of_contracts_are_tried(pytester: pytest.Pytester, tables: Path) -> None:
+    (tables / "contracts").mkdir()
+    head = "contract: acme\naccounts: [a]\nfrom: 2026-10-01\nuntil: 2026-11-01\nsource: signed\n"
+    example = "examples: [{model: per-second-video, request: {duration: 5s, resolution: 480p}, total: 0.5}]\n"
+    (tables / "contracts" / "acme.yaml").write_text(
+        f"{head}overrides: [{{for: {{type: video}}, rate: 0.2}}]\n{example}"
+    )
+    found = run(pytester, f"--rate-card={tables}", "-k", "acme")
+    found.assert_outcomes(failed=1, deselected=found.parseoutcomes()["deselected"])
+    found.stdout.fnmatch_lines(["contracts/acme.yaml:7: acme: the example says 0.5, the rates give 1.00:"])
+    later = run(pytester, f"--rate-card={tables}", "--rate-card-at=2026-11-01", "--collect-only", "-q")
+    later.stdout.no_fnmatch_line("*acme*")
+
+
 def test_paths_are_collected_too_where_they_are_named(pytester: pytest.Pytester, tables: Path) -> None:
     pytester.makepyfile(test_mine="def test_mine(): pass")
     alone = run(pytester, f"--rate-card={tables}", "--collect-only", "-q")

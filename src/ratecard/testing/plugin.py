@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from ratecard.base.errors import InstantError, QuoteError, TableError
+from ratecard.base.instants import utc
 from ratecard.base.money import text
 from ratecard.card import RateCard
-from ratecard.examples import request_of_example
+from ratecard.examples import faults_of, request_of_example
 from ratecard.load.folder import read_folder, tables_from
 from ratecard.price_book import PriceBook
 from ratecard.tables.card import AnyModel
+from ratecard.tables.contract import Contract
 from ratecard.tables.version import Example, Version
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws import LAWS, MAX_EXAMPLES, check
@@ -41,6 +43,7 @@ def checks_of(
 ) -> Iterator[CheckItem]:
     """Return every example and every law of every version, on its first day; with `at`, of the versions in effect then.
 
+    Then come the examples of contracts; with `at`, of those that hold then.
     `files` are the tables of the card by name, as bytes; each law is tried with `max_examples` requests.
     """
     for prices, model, version in _versions(card.listed._unproved, at):
@@ -54,6 +57,12 @@ def checks_of(
             if law.applies(case):
                 run = partial(check, law, case, max_examples=max_examples)
                 yield CheckItem(file, int(line), f"{name}::law {law.name}", run)
+    for contract in card.contracts.values():
+        held = contract.examples if at is None or contract.holds(utc(at)) else ()
+        for number, example in enumerate(held, 1):
+            file, _, line = example.place.rpartition(":")
+            run = partial(_check_under, card, contract.model_copy(update={"examples": (example,)}))
+            yield CheckItem(file, int(line), f"{contract.contract}::example {number}", run)
 
 
 def check_example(case: Case, example: Example) -> None:
@@ -66,6 +75,11 @@ def check_example(case: Case, example: Example) -> None:
         raise BrokenLawError(f"{words}\n{line}\n  {request}") from None
     words = f"The example says {text(example.total)}, but the rates give {text(quoted.quote.total)}\n{line}"
     expect(quoted.quote.total == example.total, words, quoted)
+
+
+def _check_under(card: RateCard, contract: Contract) -> None:
+    if faults := faults_of(card._unproved.work(contract)):
+        raise BrokenLawError("\n".join(map(str, faults)))
 
 
 def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[PriceBook, AnyModel, Version]]:
