@@ -532,6 +532,30 @@ def test_a_price_that_no_rate_tells_is_found_by_its_cells(tmp_path: Path) -> Non
     assert "by a factor of 10;" in line
 
 
+def test_a_slip_that_holds_at_some_hours_only_is_found() -> None:
+    rates = "- {tokens: input, rate: 4}\n- {tokens: output, rate: 20}\n"
+    by_day = '- {tokens: input, hours: "08:00..20:00", zone: UTC, rate: RATE}\n'
+
+    def refused(*newer_versions: str) -> list[str]:
+        before, after = (
+            card_of(tables={"a.yaml": family(text_model("flat", *versions, by_tokens(rates)))})
+            for versions in ((), newer_versions)
+        )
+        rules = Rules(datetime(2026, 11, 1, tzinfo=UTC), Decimal(2), "HEAD")
+        return [str(fault) for fault in refusals(before, after, rules)]
+
+    slip, half = (
+        by_tokens(rates + by_day.replace("RATE", rate), effective=day)
+        for rate, day in (("0.04", "2027-01-02"), ("2", "2027-01-01T21:00:00Z"))
+    )
+    [found] = refused(slip)
+    assert "completion_tokens 0 at 2027-01-02T08:00Z goes from 4 to 0.04, by a factor of 100;" in found
+    assert refused(half) == []
+    # What begins before the first hour of a window is compared as its own version.
+    allowed = slip.replace("        rounding", "        expected_change: 100\n        rounding")
+    assert refused(allowed, half) == []
+
+
 def test_prices_without_a_common_request_are_not_compared(tmp_path: Path) -> None:
     folder = repository(tmp_path, edited())
     other = [

@@ -21,7 +21,7 @@ from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
 from ratecard.contracts.checks import fault_at
 from ratecard.load.folder import LIMITS, METERS, MONTHLY, VOCABULARY
-from ratecard.review.compare import days_of, same, stretches
+from ratecard.review.compare import compare_cells, days_of, same, stretches
 from ratecard.review.contracts import contract_refusals, earlier_correction, is_corrected
 from ratecard.review.difference import CHANGED, Difference, factor
 from ratecard.review.markdown import NONE
@@ -34,6 +34,7 @@ from ratecard.tables.monthly import described_terms
 from ratecard.tables.scalars import in_ranges, value_text
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoVersion
+from ratecard.tables.windows import each_hour, windows_of
 
 # The decimal places of a factor in a message.
 _PLACES = 2
@@ -80,7 +81,7 @@ def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
             version = _new_or_edited(name, change, old, new) if change.kind == CHANGED else None
             if version is None or version.effective in reported:
                 continue
-            step = _steepest(change)
+            step = _steepest(change, old, new)
             if not _allowed(step, version.expected_change, most):
                 reported.add(version.effective)
                 words = f"{name}: {step.words}{_hint(step, version, most)}"
@@ -96,18 +97,26 @@ def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Versi
     return None if any(same(priceable, after) for priceable in before) else after.version
 
 
-def _steepest(change: Difference) -> _Step:
-    """Return the change by the greatest factor, of a rate or of a price cell."""
+def _steepest(change: Difference, old: Side, new: Side) -> _Step:
+    """Return the change by the greatest factor, of a rate or of a price cell at any hour."""
     steps = [_Step(Fraction(1), "", "")]
     for rate in change.rates:
         if rate.old and rate.new:
             was, now = rate.amounts
             words = f"{rate.subject} goes from {was} ({rate.old.source}) to {now}"
             steps.append(_Step(factor(rate.old.each, rate.new.each), words, rate.new.source))
-    cells = change.cells.steepest
-    if cells:
-        words = f"the price of {cells.cell or 'a request'} goes from {text(cells.old)} to {text(cells.new)}"
-        steps.append(_Step(factor(cells.old, cells.new), words, ""))
+    name, begins, ends = change.model, utc(change.effective), change.until and utc(change.until)
+    versions = [version for side in (old, new) for version in side.card.tables.models[name].versions]
+    for moment in each_hour(begins, windows_of(versions)):
+        if moment == begins:
+            cells, at = change.cells, ""
+        elif ends is None or moment < ends:
+            cells, at = compare_cells(name, old.book(moment), new.book(moment)), f" at {moment:%Y-%m-%dT%H:%MZ}"
+        else:
+            continue
+        if steep := cells.steepest:
+            words = f"the price of {steep.cell or 'a request'}{at} goes from {text(steep.old)} to {text(steep.new)}"
+            steps.append(_Step(factor(steep.old, steep.new), words, ""))
     return max(steps, key=lambda step: (step.times is None, step.times or 0))
 
 

@@ -1,7 +1,7 @@
 """Compare every price with its cost, and report those that leave less than a margin."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import MAXYEAR, date, datetime, timedelta
+from collections.abc import Iterator
+from datetime import date
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -13,12 +13,10 @@ from ratecard.card import RateCard
 from ratecard.contracts.checks import fault_at
 from ratecard.price_book import PriceBook
 from ratecard.tables.version import Version
-from ratecard.tables.windows import Window, open_at, seconds_of_changes, windows_of
+from ratecard.tables.windows import each_hour, open_at, windows_of
 from ratecard.views.sheet import ASKED, Cell, price_cells
 
 _PLACES = 2
-# A week, and the day on which it ends.
-_DAYS = 8
 
 
 class TableCosts(NamedTuple):
@@ -49,7 +47,7 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
     later = {moment for known in both for moment in known.boundaries() if moment > utc(since)}
     models = (model for known in both for model in known.tables.models.values())
     windows = windows_of(version for model in models for version in model.versions)
-    moments = (moment for day in (utc(since), *sorted(later)) for moment in _each_hour(day, windows))
+    moments = (moment for day in (utc(since), *sorted(later)) for moment in each_hour(day, windows))
     for day in map(day_or_instant, moments):
         # The models that contracts keep for themselves have prices too.
         prices, paid = card.listed.at(day), costs.card.listed.at(day)
@@ -85,18 +83,6 @@ def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
 
 def _at_its_hour(version: Version, day: date) -> object:
     return Identity(version), open_at(windows_of([version]), utc(day))
-
-
-def _each_hour(at: datetime, windows: Sequence[Window]) -> Iterable[datetime]:
-    """Return an instant and, for each further set of windows that hold together, the first instant in a week after it.
-
-    Windows in several zones may meet otherwise in another season, but each of them opens in any week.
-    """
-    midnight, seconds = at.replace(hour=0, minute=0, second=0, microsecond=0), sorted({0, *seconds_of_changes(windows)})
-    days = range(_DAYS if windows and at.year < MAXYEAR else 0)
-    week = [midnight + timedelta(day, second) for day in days for second in seconds]
-    moments = [at, *(moment for moment in week if moment > at)]
-    return sorted({open_at(windows, moment): moment for moment in reversed(moments)}.values())
 
 
 def _cost(paid: PriceBook, cell: Cell, share: Fraction | None) -> Fraction | None:

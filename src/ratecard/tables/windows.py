@@ -5,8 +5,8 @@ twice counts twice, and a skipped hour never comes. A window over midnight belon
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import MAXYEAR, UTC, datetime, timedelta
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -119,6 +119,8 @@ def changes_between(windows: Iterable[Window], first: datetime, end: datetime) -
 
 
 _FIRST_YEAR, _YEARS = 1990, 110
+# A week, and the day on which it ends.
+_DAYS = 8
 _DAY = 24 * 60 * 60
 
 
@@ -134,6 +136,18 @@ def seconds_of_changes(windows: Iterable[Window]) -> frozenset[int]:
         local = {0, *(minute * 60 for edges in window.hours for minute in edges)}
         seconds |= changes | {(second - offset) % _DAY for second in local for offset in offsets}
     return frozenset(seconds - {0})
+
+
+def each_hour(at: datetime, windows: Sequence[Window]) -> list[datetime]:
+    """Return an instant and, for each further set of windows that hold together, the first instant in a week after it.
+
+    Windows in several zones may meet otherwise in another season, but each of them opens in any week.
+    """
+    midnight, seconds = at.replace(hour=0, minute=0, second=0, microsecond=0), sorted({0, *seconds_of_changes(windows)})
+    days = range(_DAYS if windows and at.year < MAXYEAR else 0)
+    week = [midnight + timedelta(day, second) for day in days for second in seconds]
+    moments = [at, *(moment for moment in week if moment > at)]
+    return sorted({open_at(windows, moment): moment for moment in reversed(moments)}.values())
 
 
 @cache
