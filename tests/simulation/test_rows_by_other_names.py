@@ -1,17 +1,25 @@
 """Rows that name a model by an alias, by what an open pattern matches, or with a `:` in its name."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pytest
+from candidate_files import candidate
 
 from ratecard import QuoteError, RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.tornado_page import tornado
 from ratecard.simulation.simulate import simulate
+from ratecard.whatif.view import revenue_by_family
 from shipped import few_models
 from token_tables import by_tokens, family, text_model
 
@@ -22,6 +30,7 @@ RATES = """
 """
 ALIASES = 'aliases: [llama3, "llama3:latest"]\npatterns: ["llama3-20*"]'
 TABLE = family(text_model("llama3:8b", by_tokens(RATES), further=ALIASES))
+MOMENT = datetime(2026, 10, 2, tzinfo=UTC)
 NAMES = ("llama3:8b", "llama3", "llama3:latest", "llama3-2024-10", "llama4")
 
 
@@ -94,3 +103,44 @@ def test_rows_of_a_name_with_odd_parameters_take_the_prices_of_another_model() -
         expected = tuple(CARD.at(at).rate(usage | {"model": name}).total for name in (old, new))
         assert {group.key[0]: group.amounts for group in found.groups} == {row["row"]: expected for row in rows}
         assert expected[0] != expected[1]
+
+
+def of_each_name(names: Sequence[str] = NAMES[:4]) -> pyarrow.Table:
+    """A row of a million tokens for each name, at $1."""
+    row = {"type": "text", "prompt_tokens": 1_000_000, "completion_tokens": 0}
+    return pyarrow.Table.from_pylist([row | {"model": name, "timestamp": MOMENT} for name in names])
+
+
+@pytest.mark.parametrize("group", ["llama3:8b", "made-up", "text"])
+def test_volumes_and_elasticities_are_of_rows_by_any_name(prices: RateCard, tmp_path: Path, group: str) -> None:
+    dearer = candidate(tmp_path, "{scale: {type: text}, factor: 2}", day="2026-09-01")
+    with simulate(of_each_name(), Side("now", prices), dearer, by=("model",)) as found:
+        assert found.expected(volumes={group: "-50%"}).total.revenues == (2, 4)
+        assert found.expected({group: "-0.5"}).total.revenues == (4, 4)
+    with simulate(of_each_name(["llama3"]), Side("now", prices), dearer, by=("model",)) as found:
+        assert found.expected(volumes={group: "-50%"}).total.revenues == (Fraction(1, 2), 1)
+        assert len(found.attribution().untouched) == 1  # the rate of Thursdays
+
+
+def test_costs_and_families_are_of_rows_by_any_name(prices: RateCard, tmp_path: Path) -> None:
+    (tmp_path / "costs.csv").write_text("model,unit,cost\nllama3:8b,mtoken,0.25\n")
+    with simulate(of_each_name(), Side("now", prices), by=("model",), costs=tmp_path / "costs.csv") as found:
+        assert found.margin().total.costs == (1,)
+        assert [(swing.family, swing.revenue) for swing in tornado(found, Fraction(1, 2))] == [("made-up", 4)]
+        assert "made-up" in str(revenue_by_family(Report(found)).data)
+
+
+def test_rows_by_any_name_take_the_prices_of_another_model() -> None:
+    models = (text_model(name, by_tokens(f"- {{tokens: [input, output], rate: {rate}}}"), further=further)
+              for name, rate, further in (("old", 1, "aliases: [older]"), ("new", 3, "")))  # fmt: skip
+    card = RateCard(tables_from({"models.yaml": family(*models).encode()}))._unproved
+    sides = [Side(name, card) for name in ("now", "then")]
+    for names in (["old", "older"], ["older"]):
+        with simulate(of_each_name(names), sides[0], sides[1:], by=("model",), remap={"old": "new"}) as found:
+            assert {group.key[0]: group.amounts for group in found.groups} == dict.fromkeys(names, (1, 3))
+
+
+def test_a_candidate_of_a_model_has_the_days_of_rows_by_its_other_names(prices: RateCard, tmp_path: Path) -> None:
+    later = candidate(tmp_path, "{scale: {type: text}, factor: 2}", day="2026-11-01")
+    with pytest.raises(SimulationError, match="its rates hold from 2026-11-01 on"):
+        simulate(of_each_name(["llama3"]), Side("now", prices), later, by=("model",))

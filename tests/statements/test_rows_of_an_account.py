@@ -409,3 +409,11 @@ def test_a_month_that_is_not_over_is_told(
     found = statement(usage, account="acme", month="2026-10", tables=tables)
     words = "2026-10 is not over: usage until its end is not on this statement yet"
     assert (words in found.notes) is not over
+
+
+def test_a_row_without_a_type_has_that_of_the_model_which_an_alias_names(tmp_path: Path) -> None:
+    words = WORDS.replace("    name: Scribe\n", "    aliases: [writer]\n    name: Scribe\n")
+    tables = write_tables(tmp_path / "tables", words=words, monthly=None)
+    row = {"model": "writer", "timestamp": "2026-10-03T10:00:00Z", "account": "acme"}
+    usage = write_rows(tmp_path / "usage.csv", [row | {"prompt_tokens": 1_000_000, "completion_tokens": 0}])
+    assert statement(usage, account="acme", month="2026-10", tables=tables).charges > 0

@@ -11,7 +11,7 @@ from ratecard.base.messages import Problems, echo, field_names, wrong_type
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, TextField, field_problems
-from ratecard.tables.card import Tables
+from ratecard.tables.card import AnyModel, Tables
 
 
 class ServiceParameters(BaseModel):
@@ -78,6 +78,17 @@ def plain_name(tables: Tables, name: str) -> str:
     if not suffix and base_name in tables.models and tables.named(name) is None:
         return base_name
     return plain
+
+
+def model_of(tables: Tables, name: str | None) -> AnyModel | None:
+    """Return the model of a name in a usage, which may be an alias and have parameters; None without one model."""
+    return (tables.meant(name) or tables.meant(plain_name(tables, name))) if name else None
+
+
+def family_of(tables: Tables, name: str | None) -> str:
+    """Return the family of the model of a name in a usage; empty without one."""
+    model = model_of(tables, name)
+    return tables.families.get(model.model, "") if model else ""
 
 
 def split_model(name: str) -> tuple[str, Suffix]:

@@ -137,7 +137,9 @@ def simulate(
             types = {template.type for template in rolled.shapes.templates}
             without = rolled.rows_without_account()
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd, without_account=without)
-            remapping.check_used({template.model for template in rolled.shapes.templates})
+            remapping.check_used(
+                {template.model for template in rolled.shapes.templates}, [side.card for side in compared]
+            )
             try:
                 answers = Simulation(rolled, compared, pricer, outcomes, paid)
             except TooManyDigitsError:  # rows with finer rates than most are left out, and reported as unpriced

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, round_half_up, total
 from ratecard.pages import page_text
+from ratecard.requests.service_parameters import family_of
 from ratecard.simulation.answers.customers import Discounted
 from ratecard.simulation.report.breakdown import NO_VALUE, changing_most, largest, shown
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
@@ -86,11 +87,11 @@ _FAMILIES = 12
 
 def revenue_by_family(report: Report) -> Chart:
     """Draw a bar for each family with most revenue."""
-    families = report.simulation.sides[0].card.tables.families
+    tables = report.simulation.sides[0].card.tables
     sums: dict[str, list[Decimal]] = {}
     rows = report.simulation.by_model
     for row, amounts in zip(rows, shown(report, rows), strict=True):
-        sums.setdefault(families.get(row.key[0] or "", NO_VALUE), []).append(amounts[0])
+        sums.setdefault(family_of(tables, row.key[0]) or NO_VALUE, []).append(amounts[0])
     order = sorted(((total(amounts), family) for family, amounts in sums.items()), key=lambda pair: (-pair[0], pair[1]))
     bars = [(family, amount) for amount, family in order[:_FAMILIES]]
     return bar_chart(report, "Revenue by family", "The families that bring most.", bars)

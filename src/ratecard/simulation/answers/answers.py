@@ -14,6 +14,7 @@ import numpy
 from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, from_fraction
+from ratecard.requests.service_parameters import family_of, model_of
 from ratecard.review.sides import Side
 from ratecard.simulation.amounts import SidePrices, TooManyDigitsError
 from ratecard.simulation.answers.attribution import Attribution, attribute, first_day, without_effect
@@ -413,13 +414,14 @@ class Answers:
         models = [row.key[0] or "" for row in self.by_model]
         check_named_usage(elasticities, volumes, models, self._groups, self.by)
 
-    @property
+    @cached_property
     def _groups(self) -> dict[str, tuple[str, ...]]:
-        """Return the family and the type of each model."""
+        """Return the model, the family and the type of each name of a model in the usage."""
         return {
-            model.model: tuple(filter(None, (side.card.tables.families.get(model.model), model.type)))
-            for side in self.sides
-            for model in side.card.tables.models.values()
+            name: tuple(filter(None, (model.model, family_of(side.card.tables, name), model.type)))
+            for side in reversed(self.sides)
+            for row in self.by_model
+            if (model := model_of(side.card.tables, name := row.key[0] or ""))
         }
 
     @cached_property

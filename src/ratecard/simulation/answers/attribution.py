@@ -13,6 +13,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import EXACT, total
 from ratecard.candidates.rates import attributes_of
+from ratecard.requests.service_parameters import model_of
 from ratecard.review.difference import RateChange, percent_text
 from ratecard.review.rates import rate_changes
 from ratecard.review.sides import Side, Standing
@@ -86,19 +87,19 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
         old, new, model = prices[0], prices[candidate], counted.shape.model or ""
         if old is new:
             continue
-        changes: list[tuple[Part, _Priced, _Priced]] = []
+        named, changes = _model_id(sides, model), list[tuple[Part, _Priced, _Priced]]()
         if (part := _of_requests(sides, comparison, number, candidate, model, old, new)) is not None:
             changes.append((part, old, new))
-            touched |= {(model, line.source, "") for line in (old.lines if old else ())}
-            touched |= {(model, "", line.source) for line in (new.lines if new else ())}
+            touched |= {(named, line.source, "") for line in (old.lines if old else ())}
+            touched |= {(named, "", line.source) for line in (new.lines if new else ())}
         elif old is not None and new is not None:  # else only another candidate prices it
             changes += [(_of_line(model, was, now, before, after), was, now) for was, now in _pairs(old, new)]
         for part, was, now in changes:
             then, first = (comparison.charge(counted, price.amounts) if price else _ZERO for price in (now, was))
             if then or first or isinstance(was or now, PricedShape):
-                touched |= {(model, part.old_source, part.new_source), *_factors(model, was, now)}
+                touched |= {(named, part.old_source, part.new_source), *_factors(named, was, now)}
                 # The contract follows the list, so that a list rate has moved the amount too.
-                touched.add((model, _list_source(was), _list_source(now)))
+                touched.add((named, _list_source(was), _list_source(now)))
                 amounts[part] = EXACT.add(amounts.get(part, _ZERO), EXACT.subtract(then, first))
     parts = [replace(part, amount=amount) for part, amount in amounts.items() if amount]
     parts.sort(
@@ -111,6 +112,11 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
         if (model, change.old.source if change.old else "", change.new.source if change.new else "") not in touched
     )
     return Attribution(total([part.amount for part in parts]), tuple(parts), untouched)
+
+
+def _model_id(sides: Sequence[Side], name: str) -> str:
+    """Return the id of a model that the usage may name otherwise; the name where no side has such a model."""
+    return next((model.model for side in sides if (model := model_of(side.card.tables, name))), name)
 
 
 _Priced = PricedShape | PricedLine | None
@@ -270,7 +276,7 @@ def _why(rolled: RollUp, current: Side, side: Side) -> str:
         return f"the usage has no request that a contract of {accounts} changes, on a day on which it does"
     if not changed:
         return "no rate is another than the current one on any day of the usage, or after it"
-    used = {template.model or "" for template in shapes.templates}
+    used = {_model_id((current, side), template.model or "") for template in shapes.templates}
     changed_days = {model: day for model, day in changed.items() if model in used}
     if not changed_days:
         return f"the usage has none of the models whose rates it changes ({_listed(changed)}); it has {_listed(used)}"

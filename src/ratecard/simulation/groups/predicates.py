@@ -8,13 +8,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
-from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.line_items.tokens import TokenRates
 from ratecard.methods.method import is_linear, method_of
-from ratecard.requests.service_parameters import SEARCHES, plain_name
+from ratecard.requests.service_parameters import SEARCHES, model_of
 from ratecard.simulation.rows.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion
@@ -89,11 +88,8 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
     if name is None:
         models = [model for model in tables.models.values() if model.type == "rpc"]
     else:
-        try:
-            named = tables.named(name) or tables.named(plain_name(tables, name))
-        except QuoteError:  # open patterns of several models match the name
-            named = None
-        if named is None:  # no model of this name on any day
+        named = model_of(tables, name)
+        if named is None:  # no model of this name on any day, or open patterns of several models match it
             return PriceBasis(tuple(tables.models))
         models = [named]
         searches = {search for version in named.versions for search in version.searches.values()}

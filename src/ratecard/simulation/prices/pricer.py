@@ -19,7 +19,7 @@ from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.contracts.overlay import ContractChain, layers_of
-from ratecard.requests.service_parameters import plain_name, split_name
+from ratecard.requests.service_parameters import model_of, plain_name, split_name
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
@@ -59,26 +59,33 @@ class Remapping:
             if new not in known:
                 raise SimulationError(f"remap {old}={new}: there is no model '{new}'.{did_you_mean(new, known)}")
 
-    def check_used(self, models: Iterable[str | None]) -> None:
+    def check_used(self, models: Iterable[str | None], cards: Iterable[RateCard]) -> None:
         """Raise `SimulationError` for a model with a replacement that is not among the `models` of the usage."""
-        named = {part for model in models if model for part in (model, model.partition(":")[0])}
+        names = {name for name in models if name}
+        named = {part for name in names for part in (name, name.partition(":")[0])}
+        named |= {model.model for card in cards for name in names if (model := model_of(card.tables, name))}
         for old, new in self.models.items():
             if old not in named:
                 words = f"remap {old}={new}: the usage has no rows of '{old}'.{did_you_mean(old, named)}"
                 raise SimulationError(words)
 
-    def named(self, shape: UsageShape) -> UsageShape | None:
+    def named(self, tables: Tables, shape: UsageShape) -> UsageShape | None:
         """Return a shape with the replacement of its model, and the same parameters in its name; None without one."""
         if not self.models or shape.model is None or shape.type == "rpc":
             return None
-        if (named := self.models.get(shape.model)) is not None:
+        if (named := self._replacement(tables, shape.model)) is not None:
             return shape._replace(model=named)
         model, suffix = split_name(shape.model)
         before, colon, rest = shape.model.partition(":")
         if colon and rest[:1] in ("", "&"):  # parameters that begin without a name
             model, suffix = before, f"{colon}{rest}"
-        new = self.models.get(model) if suffix else None
+        new = self._replacement(tables, model) if suffix else None
         return None if new is None else shape._replace(model=f"{new}{suffix}")
+
+    def _replacement(self, tables: Tables, name: str) -> str | None:
+        """Return the replacement of a name, else that of the model which it is an alias of."""
+        model = tables.meant(name)
+        return self.models.get(name) or (self.models.get(model.model) if model else None)
 
     def successor(self, tables: Tables, shape: UsageShape, day: date) -> UsageShape | None:
         """Return a shape with the first successor of its model that is not retired on a day; None without one."""
@@ -165,7 +172,8 @@ class Pricer:
         self._price_all(side, outcomes, numbers)
         if self.remapping:
             named = numpy.array(
-                [self.remapping.named(model_shape) is not None for model_shape in standings] or [False]
+                [self.remapping.named(side.card.tables, model_shape) is not None for model_shape in standings]
+                or [False]
             )[of]
             others = numpy.flatnonzero(named | (known.priced & outcomes.not_offered))
             outcomes = Outcomes(shapes, outcomes.distinct, outcomes.of)
@@ -226,7 +234,7 @@ class Pricer:
 
     def _other(self, side: Side, shape: UsageShape) -> UsageShape | None:
         """Return the shape that a candidate prices the rows of a shape as, by remapping; None where it is their own."""
-        if (named := self.remapping.named(shape)) is not None:
+        if (named := self.remapping.named(side.card.tables, shape)) is not None:
             return named
         moment = _moment(side, shape)
         return self.remapping.successor(side.card.tables, shape, moment) if moment else None

@@ -21,6 +21,7 @@ from ratecard.candidates.file import read_candidate
 from ratecard.card import RateCard, load_rate_card
 from ratecard.line_items.quote import MINIMUM
 from ratecard.load.revision import RevisionError
+from ratecard.requests.service_parameters import model_of
 from ratecard.review.sides import Side, SideError, Stack, named, side_of
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape, Vector
@@ -113,17 +114,17 @@ class ListedCosts(Costs):
         for line in sold.price.lines:
             if line.sku == ROUNDING_PART or line.unit == MINIMUM:
                 continue
-            if (cost := self._of_unit(shape.model, line)) is None:
+            if (cost := self._of_unit(shape.model, line, sold.side.card)) is None:
                 return None
             place = line.number if line.counted is None else line.counted
             costs[place] = EXACT.add(costs[place], EXACT.multiply(line.quantity, cost))
         return tuple(costs)
 
-    def _of_unit(self, model: str | None, line: PricedLine) -> Decimal | None:
+    def _of_unit(self, name: str | None, line: PricedLine, card: RateCard) -> Decimal | None:
         if (cost := self.skus.get(line.sku)) is not None:
             return cost
-        named = (model or "", (model or "").partition(":")[0])
-        return next((self.units[name, line.unit] for name in named if (name, line.unit) in self.units), None)
+        model = model_of(card.tables, name)
+        return self.units.get((model.model, line.unit)) if model else None
 
     def check(self, cards: Sequence[RateCard]) -> None:
         """Raise `SimulationError` for a cost of a model, unit or SKU that no card sells, which would never apply."""

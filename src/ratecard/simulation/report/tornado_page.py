@@ -20,6 +20,7 @@ from ratecard.base.money import EXACT, from_fraction, places_of, text, total
 from ratecard.candidates.rates import Refusal, moved, rates_of, scaled
 from ratecard.card import RateCard
 from ratecard.pages import page_text
+from ratecard.requests.service_parameters import family_of
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.groups.shapes import Counted
@@ -74,7 +75,7 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     shapes = _alike(simulation)
     revenues: dict[str, list[Decimal]] = {}
     for row in simulation.by_model:
-        revenues.setdefault(side.card.tables.families.get(row.key[0] or "", ""), []).append(row.amounts[0])
+        revenues.setdefault(family_of(side.card.tables, row.key[0]), []).append(row.amounts[0])
     swings = []
     for family, names in families.items():
         revenue = total(revenues.get(family, []))
