@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, NotOffered, Path, invalid_enum
+from ratecard.base.messages import REQUIRED, NoPriceYet, NotOffered, Path, invalid_enum
 from ratecard.line_items.quote import MINIMUM, Estimate, LineItem, LineRate, Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.methods.metered import Metered, Rater
@@ -174,9 +174,10 @@ class PriceBook(LimitsOfADay):
             raise QuoteError(NotOffered(words))
         version = model.version_at(self.instant)
         if version is None:
-            first = model.versions[-1].effective
-            words = f"No price for {name} on {self.day}. Its first version takes effect on {first}."
-            raise QuoteError(NotOffered(words))
+            first = f"Its first version takes effect on {model.versions[-1].effective}."
+            message = NoPriceYet(f"No price for {name} on {self.day}. {first}")
+            message.on_any_day = f"No price for {name}. {first}"
+            raise QuoteError(message)
         return model, version
 
     def _names_of(self, type_: str | None) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ import pytest
 from candidate_files import candidate
 from ledgers import CHAT, CLIP, PICTURE, card_with, export, line
 
+from contract_tables import card_of as contract_card
+from contract_tables import contract
 from ratecard import RateCard
 from ratecard.review.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
@@ -154,8 +156,15 @@ def test_billed_before_the_first_version(tmp_path: Path) -> None:
     ) as result:
         [unpriced] = result.unpriced
         assert (unpriced.rows, unpriced.side) == (1, "now")
-        assert unpriced.reason.startswith("No price for chat on ")
+        assert unpriced.reason.startswith("No price for chat. Its first version takes effect on ")
         assert result.total.amounts == (Decimal("1"), Decimal("1.5"))
+
+
+def test_a_model_that_a_contract_keeps_and_the_row_names_no_contract(tmp_path: Path) -> None:
+    card = contract_card(contract("- {for: {model: hidden}, only: true}"))
+    with simulate(export(tmp_path, line("hidden-duration-rate-5s", "1", "1", "-1")), card, by=()) as result:
+        [unpriced] = result.unpriced
+        assert unpriced.reason.startswith("contract: hidden is kept for accounts with a contract")
 
 
 def test_a_sku_of_no_version(tmp_path: Path) -> None:

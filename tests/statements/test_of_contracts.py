@@ -240,7 +240,7 @@ def version(day: str, rate: str) -> str:
 
 def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
     """What is relative follows the list, what is fixed holds, and no line of the contract is touched."""
-    days = {"2026-11-05": "5", "2026-11-10": "6", "2026-11-15": "7"}
+    days = {"2026-11-05": "5", "2026-11-10": "6", "2026-11-15": "10"}
     begin = WORDS.index("      - effective: 2026-10-12")
     listed = "".join(version(day, rate) for day, rate in reversed(days.items()))
     words = WORDS[:begin] + listed + WORDS[begin:]
@@ -258,12 +258,12 @@ def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
     tables = contract(tmp_path, fixed, words=words, monthly=None)
     found = made(tmp_path, tables, rows, "2026-11")
     text_lines: list[StatementLine] = [line for line in found.lines if line.rated.model == "scribe"]
-    rates = sorted((line.rated.list_rate, line.rated.unit_rate) for line in text_lines if line.rated.list_rate)
-    assert rates == [(Decimal(rate), Decimal(rate) * Decimal("0.8")) for rate in ("4", "5", "6", "7")]
+    rates = [(line.rated.list_rate, line.rated.unit_rate) for line in text_lines]  # by value: 10 comes last
+    assert rates == [(Decimal(rate), Decimal(rate) * Decimal("0.8")) for rate in ("4", "5", "6", "10")]
     assert {line.rated.source for line in text_lines} == {"contracts/acme.yaml:8"}
     (spoken,) = (line for line in found.lines if line.rated.model == "voice")
     assert (spoken.rated.unit_rate, spoken.rated.list_rate) == (Decimal(10), Decimal("12.34"))
-    assert found.charges == Decimal("17.6") + 10
+    assert found.charges == Decimal("20") + 10
 
 
 def test_a_contract_dearer_than_the_list_does_not_hide_the_minimum_of_the_list(tmp_path: Path) -> None:

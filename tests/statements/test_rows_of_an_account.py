@@ -417,3 +417,9 @@ def test_a_row_without_a_type_has_that_of_the_model_which_an_alias_names(tmp_pat
     row = {"model": "writer", "timestamp": "2026-10-03T10:00:00Z", "account": "acme"}
     usage = write_rows(tmp_path / "usage.csv", [row | {"prompt_tokens": 1_000_000, "completion_tokens": 0}])
     assert statement(usage, account="acme", month="2026-10", tables=tables).charges > 0
+
+
+def test_rows_before_a_price_have_one_reason_on_all_days(tmp_path: Path, tables: Path) -> None:
+    rows = [speech(f"2025-10-0{day}T00:00:00Z") for day in (1, 2, 3)]
+    with pytest.raises(StatementError, match=r"3 rows of voice: No price for voice\. Its first version takes effect"):
+        statement(write_rows(tmp_path / "usage.csv", rows), account="acme", month="2025-10", tables=tables)

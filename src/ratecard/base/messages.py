@@ -48,6 +48,12 @@ class NotOffered(str):
     __slots__ = ()
 
 
+class NoPriceYet(NotOffered):
+    """The message for a model whose first price begins later; `on_any_day` leaves out the day that was asked for."""
+
+    on_any_day: str
+
+
 REQUIRED = "Required"
 INVALID_URL = "Invalid url"
 

@@ -80,14 +80,14 @@ def plain_name(tables: Tables, name: str) -> str:
     return plain
 
 
-def model_of(tables: Tables, name: str | None) -> AnyModel | None:
+def model_named(tables: Tables, name: str | None) -> AnyModel | None:
     """Return the model of a name in a usage, which may be an alias and have parameters; None without one model."""
     return (tables.meant(name) or tables.meant(plain_name(tables, name))) if name else None
 
 
 def family_of(tables: Tables, name: str | None) -> str:
     """Return the family of the model of a name in a usage; empty without one."""
-    model = model_of(tables, name)
+    model = model_named(tables, name)
     return tables.families.get(model.model, "") if model else ""
 
 

@@ -156,8 +156,9 @@ class Sums:
 
 
 def _order(rated: Rated) -> tuple[object, ...]:
-    places = rate_order(rated.source, str(rated.list_rate), rated.list_source)
-    return (not rated.is_usage, rated.model, rated.sku, *places, str(rated.unit_rate), str(rated))
+    list_rate = "" if rated.list_rate is None else plain_text(rated.list_rate)
+    places = rate_order(rated.source, list_rate, rated.list_source)
+    return (not rated.is_usage, rated.model, rated.sku, *places, _by_value(plain_text(rated.unit_rate)), str(rated))
 
 
 def rate_order(source: str, list_rate: str, list_source: str) -> tuple[object, ...]:
@@ -167,7 +168,13 @@ def rate_order(source: str, list_rate: str, list_source: str) -> tuple[object, .
     ['m.yaml:9', 'm.yaml:10']
     """
     (file, number), (list_file, list_number) = (place.rpartition(":")[::2] for place in (source, list_source))
-    return file, len(number), number, list_rate, list_file, len(list_number), list_number
+    return file, _by_value(number), _by_value(list_rate), list_file, _by_value(list_number)
+
+
+def _by_value(digits: str) -> tuple[int, str, str]:
+    """Return the key that sorts numbers without a sign by value, as they are written in decimals."""
+    whole, _, places = digits.partition(".")
+    return len(whole), whole, places
 
 
 def exact_text(amount: Fraction | Decimal) -> str:

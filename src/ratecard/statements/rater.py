@@ -17,7 +17,7 @@ from ratecard.contracts.checks import meets
 from ratecard.line_items.ledger_entry import LedgerEntry, changing_balances, unknown_worth
 from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.price_book import PriceBook
-from ratecard.requests.service_parameters import model_of
+from ratecard.requests.service_parameters import model_named
 from ratecard.simulation.billing.skus import ModelInEffect, sold_by_sku
 from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
@@ -193,7 +193,7 @@ class AccountRater:
             yield from with_added(list(self._lines(quote, instant, list_total, marked)))
 
     def _type_of(self, row: Mapping[str, str]) -> str:
-        model = model_of(self.card.tables, row.get("model"))
+        model = model_named(self.card.tables, row.get("model"))
         return model.type if model else ""
 
     def _book(self, instant: datetime) -> tuple[PriceBook, PriceBook]:

@@ -14,7 +14,7 @@ import numpy
 from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, from_fraction
-from ratecard.requests.service_parameters import family_of, model_of
+from ratecard.requests.service_parameters import family_of, model_named
 from ratecard.review.sides import Side
 from ratecard.simulation.amounts import SidePrices, TooManyDigitsError
 from ratecard.simulation.answers.attribution import Attribution, attribute, first_day, without_effect
@@ -421,7 +421,7 @@ class Answers:
             name: tuple(filter(None, (model.model, family_of(side.card.tables, name), model.type)))
             for side in reversed(self.sides)
             for row in self.by_model
-            if (model := model_of(side.card.tables, name := row.key[0] or ""))
+            if (model := model_named(side.card.tables, name := row.key[0] or ""))
         }
 
     @cached_property

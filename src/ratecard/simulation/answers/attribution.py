@@ -13,7 +13,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import EXACT, total
 from ratecard.candidates.rates import attributes_of
-from ratecard.requests.service_parameters import model_of
+from ratecard.requests.service_parameters import model_named
 from ratecard.review.difference import RateChange, percent_text
 from ratecard.review.rates import rate_changes
 from ratecard.review.sides import Side, Standing
@@ -116,7 +116,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
 
 def _model_id(sides: Sequence[Side], name: str) -> str:
     """Return the id of a model that the usage may name otherwise; the name where no side has such a model."""
-    return next((model.model for side in sides if (model := model_of(side.card.tables, name))), name)
+    return next((model.model for side in sides if (model := model_named(side.card.tables, name))), name)
 
 
 _Priced = PricedShape | PricedLine | None

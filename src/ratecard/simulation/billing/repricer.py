@@ -330,6 +330,9 @@ class LedgerPricer(Pricer):
     def _versions(self, side: Side, moment: date, entry: BilledRow) -> tuple[ModelInEffect, ModelInEffect]:
         """Return the version under which a row was billed, and the version under which a side charges it."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
+        if entry.model in self.billed.card.tables.models and billed.tables.named(entry.model) is None:
+            words = f"contract: {entry.model} is kept for accounts with a contract, and the row names none"
+            raise ValueError(f"{words}; {BY_USAGE}")
         name = model_of(billed, entry.model, entry.sku)
         if not name:
             raise ValueError(f"sku: '{entry.sku}' begins with no model, and the row names none")

@@ -13,7 +13,7 @@ from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.line_items.tokens import TokenRates
 from ratecard.methods.method import is_linear, method_of
-from ratecard.requests.service_parameters import SEARCHES, model_of
+from ratecard.requests.service_parameters import SEARCHES, model_named
 from ratecard.simulation.rows.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion
@@ -88,7 +88,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
     if name is None:
         models = [model for model in tables.models.values() if model.type == "rpc"]
     else:
-        named = model_of(tables, name)
+        named = model_named(tables, name)
         if named is None:  # no model of this name on any day, or open patterns of several models match it
             return PriceBasis(tuple(tables.models))
         models = [named]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.messages import NoPriceYet
 from ratecard.simulation.groups.shapes import Shapes, UsageShape
 
 # (amount per request, amount per unit of each quantity); amounts that are left out at the end are zero.
@@ -108,9 +109,13 @@ class Refused(NamedTuple):
 
     @classmethod
     def of(cls, error: QuoteError) -> "Refused":
-        """Return the refusal in one line: the fields if they say more than the sentence."""
+        """Return the refusal in one line: the fields if they say more than the sentence.
+
+        The day on which a model has no price yet is left out, as rows of other days have the same reason.
+        """
         fields = "; ".join(f"{'.'.join(map(str, path)) or 'body'}: {words}" for path, words in error.problems)
-        return cls(fields or error.error, NOT_OFFERED if error.not_offered else WRONG)
+        words = error.error.on_any_day if isinstance(error.error, NoPriceYet) else error.error
+        return cls(fields or words, NOT_OFFERED if error.not_offered else WRONG)
 
     @property
     def refusal(self) -> "Refused":

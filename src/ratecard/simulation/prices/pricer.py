@@ -19,7 +19,7 @@ from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.contracts.overlay import ContractChain, layers_of
-from ratecard.requests.service_parameters import model_of, plain_name, split_name
+from ratecard.requests.service_parameters import model_named, plain_name, split_name
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
@@ -63,7 +63,7 @@ class Remapping:
         """Raise `SimulationError` for a model with a replacement that is not among the `models` of the usage."""
         names = {name for name in models if name}
         named = {part for name in names for part in (name, name.partition(":")[0])}
-        named |= {model.model for card in cards for name in names if (model := model_of(card.tables, name))}
+        named |= {model.model for card in cards for name in names if (model := model_named(card.tables, name))}
         for old, new in self.models.items():
             if old not in named:
                 words = f"remap {old}={new}: the usage has no rows of '{old}'.{did_you_mean(old, named)}"

@@ -21,7 +21,7 @@ from ratecard.candidates.file import read_candidate
 from ratecard.card import RateCard, load_rate_card
 from ratecard.line_items.quote import MINIMUM
 from ratecard.load.revision import RevisionError
-from ratecard.requests.service_parameters import model_of
+from ratecard.requests.service_parameters import model_named
 from ratecard.review.sides import Side, SideError, Stack, named, side_of
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape, Vector
@@ -123,7 +123,7 @@ class ListedCosts(Costs):
     def _of_unit(self, name: str | None, line: PricedLine, card: RateCard) -> Decimal | None:
         if (cost := self.skus.get(line.sku)) is not None:
             return cost
-        model = model_of(card.tables, name)
+        model = model_named(card.tables, name)
         return self.units.get((model.model, line.unit)) if model else None
 
     def check(self, cards: Sequence[RateCard]) -> None:
