@@ -182,6 +182,7 @@ def test_a_contract_within_a_month_is_rated_by_the_day_and_its_terms_begin_with_
     found = made(tmp_path, tables, rows, "2026-09")
     assert sorted(line.rated.unit_rate for line in found.lines) == [Decimal("2.64"), Decimal("3.3")]
     assert [each.unit for each in found.terms] == ["mcharacter"]
+    assert "acme has no contract on 2026-09-01: terms of the list" in found.notes
     assert [each.kind for each in made(tmp_path, tables, rows, "2026-10").terms] == ["included", "minimum"]
 
 

@@ -68,6 +68,13 @@ def test_each_account_with_a_contract_has_a_statement_of_each_month_under_each_s
     assert lines[-1] | {"terms": "13", "contract": "7", "contracts": "more"} == lines[-1]
 
 
+def test_a_minimum_is_due_in_a_month_without_any_row(tmp_path: Path) -> None:
+    place = usage(tmp_path, "text,flat,2027-01-05T10:00:00Z,b-1,1,0")
+    found = simulated_months(place, Side("now", card_of(ACME)))
+    payable = {f"{month.month:%Y-%m}": month.statement and str(month.statement.payable) for month in found}
+    assert payable == {"2026-10": "5.00", "2026-11": "7.00", "2026-12": "5.00", "2027-01": "5.00"}
+
+
 def test_csv_runs_nothing_in_a_spreadsheet(tmp_path: Path) -> None:
     """An account has an apostrophe before it, and an amount below zero is a number."""
     card = card_of(ACME.replace("[a-1]", "[=1+1]").replace("minimum: 5, currency: USD", "included: 1, unit: mtoken"))

@@ -175,7 +175,9 @@ class AccountMonths:
             notes.append(f"Accounts of nearly the same name: {names}. Nothing of theirs is on this statement")
         notes += [*not_read(self.rows.near_columns(month)), *self.elsewhere(month)]
         if self.card.contracts and not self.card.contract_of(None, self.account, utc(month)):
-            notes.append(f"{self.account} has no contract on {month}: prices and terms of the list")
+            # A contract that begins later in the month has prices in it, and no terms.
+            words = "terms" if self._month(month).statement.contracts else "prices and terms"
+            notes.append(f"{self.account} has no contract on {month}: {words} of the list")
         if month >= current_month():
             notes.append(f"{month:%Y-%m} is not over: usage until its end is not on this statement yet")
         return notes

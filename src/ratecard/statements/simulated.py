@@ -23,8 +23,10 @@ from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import StatementError, exact_text
-from ratecard.statements.make import AccountMonths, of_no_month
+from ratecard.statements.make import AccountMonths, of_no_month, terms_in
+from ratecard.statements.months import months_between
 from ratecard.statements.rows import AccountRows
+from ratecard.tables.monthly import MONTHLY_MINIMUM
 
 _AMOUNTS = ("list", "contract", "terms", "payable")
 
@@ -105,9 +107,17 @@ def simulated_months(
 
 
 def _of_account(compared: Sequence[Side], rows: AccountRows, currency: str) -> Iterator[SimulatedMonth]:
-    """Yield the months of an account under each side, without those that have neither rows nor terms."""
+    """Yield the months of an account under each side, without those that have neither rows nor terms.
+
+    Between the months of the usage, a month without any row has a statement where a minimum is due.
+    """
     months_by_side = [AccountMonths(side.card, rows, currency) for side in compared]
-    usage_months, odd_rows = sorted(rows.months()), of_no_month(rows)
+    present, odd_rows = rows.months(), of_no_month(rows)
+    usage_months = [
+        month
+        for month in months_between(min(present, default=date.max), max(present, default=date.min))
+        if month in present or any(_has_minimum(side.card, rows.account, month) for side in compared)
+    ]
     if odd_rows and not usage_months:
         raise StatementError(odd_rows)
     for month in usage_months:
@@ -125,6 +135,10 @@ def _of_account(compared: Sequence[Side], rows: AccountRows, currency: str) -> I
         statements = [made.statement for made in simulated if made.statement]
         if any(made.reason for made in simulated) or any(made.lines or made.terms for made in statements):
             yield from simulated
+
+
+def _has_minimum(card: RateCard, account: str, month: date) -> bool:
+    return any(term.kind == MONTHLY_MINIMUM for term in terms_in(card, account, month))
 
 
 def _contracts_on(statement: Statement, card: RateCard) -> tuple[str, ...]:
