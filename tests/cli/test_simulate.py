@@ -283,3 +283,13 @@ def test_on_a_terminal_nothing_is_wider_than_it_and_the_progress_goes_away(paths
     lines = plain(shown).splitlines()
     assert [line for line in lines if cell_len(line) > COLUMNS] == []
     assert "Models that change most" in lines
+
+
+def test_beside_files_each_reason_is_said_once_and_the_others_are_counted(tmp_path: Path) -> None:
+    rows = ["type,model,timestamp,characters", "speech,tts-kokoro,2026-10-03,5", "text,one,2026-10-03,"]
+    rows += [f"speech,{name},2026-10-03,5" for name in ("one", "two", "tree", "four")]
+    (tmp_path / "usage.csv").write_text("\n".join(rows))
+    done = run(str(tmp_path / "usage.csv"), "--out", str(tmp_path / "out.csv"))
+    line = done.stderr.splitlines()[0]
+    assert line.count("Specified model not found: ") == 3
+    assert line.endswith("; and 1 more reason")

@@ -12,6 +12,7 @@ import click
 from babel import Locale
 
 from ratecard.base.errors import SimulationError
+from ratecard.base.messages import plural
 from ratecard.cli.modes import OF_DISPUTES, is_date
 from ratecard.cli.options import as_wrong_use, tell_tables
 from ratecard.cli.screen import align, heading_style, paragraph, show_table
@@ -120,8 +121,9 @@ def _discounts(report: Report, sides: Sequence[int]) -> None:
 def tell(report: Report, written_to: Sequence[str]) -> None:
     """Print on standard error, in short, what the written files hold."""
     if report.unpriced:
-        reasons = "; ".join(entry.reason for entry in report.simulation.unpriced[:3])
-        click.echo(f"{_unpriced(report)}: {reasons}", err=True)
+        reasons = list(dict.fromkeys(entry.reason for entry in report.simulation.unpriced))
+        more = f"; and {plural(len(reasons) - 3, 'more reason')}" if len(reasons) > 3 else ""
+        click.echo(f"{_unpriced(report)}: {'; '.join(reasons[:3])}{more}", err=True)
     for words in report.simulation.reading.warnings():
         click.echo(words, err=True)
     for words in filter(None, (*answers(report), scope(report), own_days(report))):

@@ -109,12 +109,14 @@ class Figures:
     places: int = 2
 
     def money(self, amount: Decimal) -> str:
-        """Write an amount that is rounded already.
+        """Write an amount that is rounded already; what is rounded to nothing has no sign.
 
         >>> Figures(Locale("de", "DE"), "USD", 2).money(Decimal("1234.50")).replace(chr(0xA0), " ")
         '1.234,50 $'
+        >>> Figures(ENGLISH, "USD").money(Decimal("-0.00"))
+        '$0.00'
         """
-        return self._written(self.locale.currency_formats["standard"], amount, self.places)
+        return self._written(self.locale.currency_formats["standard"], amount or Decimal(0), self.places)
 
     def change(self, amount: Decimal) -> str:
         """Write an amount with its sign."""
