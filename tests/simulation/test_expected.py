@@ -251,10 +251,13 @@ def test_the_change_of_all_models_is_that_of_the_headline(found: Simulation) -> 
         table = expected_table(report, report.expected)
         assert table.total is not None
         totals: dict[str, Any] = {column.name: value for column, value in zip(table.columns, table.total, strict=True)}
-        change = next(at for at, column in enumerate(table.columns) if column.name == "dearer: change")
+        names = [column.name for column in table.columns]
+        before, after, change = map(names.index, ("Current: revenue", "dearer: revenue", "dearer: change"))
         assert totals["dearer: change"] == totals["dearer: revenue"] - totals["Current: revenue"]
         rows: list[Any] = [row[change] for row in table.rows]
         assert sum(rows) == totals["dearer: change"]
+        shown: list[tuple[Any, ...]] = list(table.rows)
+        assert [row[after] - row[before] for row in shown] == rows
 
 
 def test_the_bridge_splits_price_size_volume_and_mix(dearer: Path) -> None:

@@ -25,7 +25,7 @@ from ratecard.simulation.report.breakdown import (
     heading,
     values_of,
 )
-from ratecard.simulation.report.figures import apportion, share_of
+from ratecard.simulation.report.figures import apportion, apportion_rows, share_of
 from ratecard.simulation.report.report import Report, share_of_prices
 from ratecard.simulation.report.table import Column, Kind, Table, Value
 
@@ -251,25 +251,31 @@ def expected_table(report: Report, expected: Expected) -> Table:
     columns, last = [Column("Model")], list[Value](["Total"])
     values: list[Sequence[Value]] = [[model.model for model in models]]
 
-    def add(name: str, kind: Kind, amounts: Sequence[Fraction], total: Decimal | None = None) -> None:
-        columns.append(Column(name, kind))
-        places = _REQUEST_PLACES if kind is Kind.QUANTITY else figures.places
-        if total is None:
-            total = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
-        rounded = apportion([from_fraction(amount, 2 * _PLACES) for amount in amounts], places, total)
-        values.append(amounts if report.exact else rounded)
-        last.append(sum(amounts, Fraction(0)) if report.exact else total)
+    def shown(figure: str, places: int) -> list[tuple[Value, ...]]:
+        """Return a figure under each side, of each model and last of all; what does not change is shown the same."""
+        exact, totals = [getattr(model, figure) for model in models], getattr(expected.total, figure)
+        if report.exact:
+            return list(zip(*exact, totals, strict=True))
+        whole = tuple(round_half_up(from_fraction(total, places), places) for total in totals)
+        rows = [tuple(from_fraction(amount, 2 * _PLACES) for amount in row) for row in exact]
+        return list(zip(*apportion_rows(rows, whole, places), whole, strict=True))
 
+    def add(name: str, kind: Kind, amounts: Sequence[Value]) -> None:
+        columns.append(Column(name, kind))
+        values.append(amounts[:-1])
+        last.append(amounts[-1])
+
+    requests, revenues = shown("requests", _REQUEST_PLACES), shown("revenues", figures.places)
+    costs, margins = (shown(figure, figures.places) for figure in ("costs", "margins"))
     for side, name in enumerate(report.names):
-        add(f"{name}: requests", Kind.QUANTITY, [model.requests[side] for model in models])
-        add(f"{name}: revenue", Kind.MONEY, [model.revenues[side] for model in models])
+        add(f"{name}: requests", Kind.QUANTITY, requests[side])
+        add(f"{name}: revenue", Kind.MONEY, revenues[side])
         if side:
-            # As in the headline, the change is the difference of the two amounts that are shown.
-            change = EXACT.subtract(report.revenue(side), report.revenue(0))
-            add(f"{name}: change", Kind.CHANGE, [model.revenues[side] - model.revenues[0] for model in models], change)
+            minus: Any = Fraction.__sub__ if report.exact else EXACT.subtract
+            add(f"{name}: change", Kind.CHANGE, [*map(minus, revenues[side], revenues[0])])
         if report.margin is not None:
-            add(f"{name}: cost", Kind.MONEY, [model.costs[side] for model in models])
-            add(f"{name}: margin", Kind.MONEY, [model.margins[side] for model in models])
+            add(f"{name}: cost", Kind.MONEY, costs[side])
+            add(f"{name}: margin", Kind.MONEY, margins[side])
     return Table("Expected by model", tuple(columns), tuple(zip(*values, strict=True)), tuple(last))
 
 
