@@ -115,18 +115,18 @@ def of_each_name(names: Sequence[str] = NAMES[:4]) -> pyarrow.Table:
 def test_volumes_and_elasticities_are_of_rows_by_any_name(prices: RateCard, tmp_path: Path, group: str) -> None:
     dearer = candidate(tmp_path, "{scale: {type: text}, factor: 2}", day="2026-09-01")
     with simulate(of_each_name(), Side("now", prices), dearer, by=("model",)) as found:
-        assert found.expected(volumes={group: "-50%"}).total.revenues == (2, 4)
-        assert found.expected({group: "-0.5"}).total.revenues == (4, 4)
+        assert found.expected(volumes={group: "-50%"}).total.revenues == (Fraction(2), Fraction(4))
+        assert found.expected({group: "-0.5"}).total.revenues == (Fraction(4), Fraction(4))
     with simulate(of_each_name(["llama3"]), Side("now", prices), dearer, by=("model",)) as found:
-        assert found.expected(volumes={group: "-50%"}).total.revenues == (Fraction(1, 2), 1)
+        assert found.expected(volumes={group: "-50%"}).total.revenues == (Fraction(1, 2), Fraction(1))
         assert len(found.attribution().untouched) == 1  # the rate of Thursdays
 
 
 def test_costs_and_families_are_of_rows_by_any_name(prices: RateCard, tmp_path: Path) -> None:
     (tmp_path / "costs.csv").write_text("model,unit,cost\nllama3:8b,mtoken,0.25\n")
     with simulate(of_each_name(), Side("now", prices), by=("model",), costs=tmp_path / "costs.csv") as found:
-        assert found.margin().total.costs == (1,)
-        assert [(swing.family, swing.revenue) for swing in tornado(found, Fraction(1, 2))] == [("made-up", 4)]
+        assert found.margin().total.costs == (Decimal(1),)
+        assert [(swing.family, swing.revenue) for swing in tornado(found, Fraction(1, 2))] == [("made-up", Decimal(4))]
         assert "made-up" in str(revenue_by_family(Report(found)).data)
 
 
@@ -137,7 +137,9 @@ def test_rows_by_any_name_take_the_prices_of_another_model() -> None:
     sides = [Side(name, card) for name in ("now", "then")]
     for names in (["old", "older"], ["older"]):
         with simulate(of_each_name(names), sides[0], sides[1:], by=("model",), remap={"old": "new"}) as found:
-            assert {group.key[0]: group.amounts for group in found.groups} == dict.fromkeys(names, (1, 3))
+            assert {group.key[0]: group.amounts for group in found.groups} == dict.fromkeys(
+                names, (Decimal(1), Decimal(3))
+            )
 
 
 def test_a_candidate_of_a_model_has_the_days_of_rows_by_its_other_names(prices: RateCard, tmp_path: Path) -> None:
