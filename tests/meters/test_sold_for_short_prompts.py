@@ -33,7 +33,10 @@ def test_a_condition_may_be_sold_for_short_prompts_alone(tmp_path: Path, said: s
         prices.rate({"model": "made-up", "tokens": tokens[1], "service_tier": "priority"})
 
 
-@pytest.mark.parametrize("said", ["", "without_rate: {priority: default}", "without_rate: {batch: refuse}"])
+_FACTOR = "without_rate: {priority: refuse}\nfactors: [{service_tier: priority, factor: 2}]"
+
+
+@pytest.mark.parametrize("said", ["", "without_rate: {priority: default}", "without_rate: {batch: refuse}", _FACTOR])
 def test_without_a_word_on_it_the_rate_for_both_must_be_written(tmp_path: Path, said: str) -> None:
     rates = "- {tokens: input, above: 1000, rate: 9}\n- {tokens: [input, output], service_tier: priority, rate: 8}"
     with pytest.raises(ratecard.TableError, match="both hold for input tokens of a prompt of 1001 tokens"):

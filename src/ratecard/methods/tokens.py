@@ -153,7 +153,9 @@ def _check_twice(
     def is_refused(one: WrittenRate, other: WrittenRate) -> bool:
         lower, higher = sorted((one, other), key=lambda rate: rate.edge.above)
         unmet = lower.conditions.items() - higher.conditions.items() if lower.edge.above < higher.edge.above else ()
-        stated = ((name, value) for name, value in unmet if value != meters.condition[name].default)
+        # The higher rate times a factor is a price too.
+        sold = {part for factor in (*charge.factors, *version.factors) for part in factor.conditions.items()}
+        stated = (part for part in unmet if part[1] != meters.condition[part[0]].default and part not in sold)
         if any(charge.without_rate.get(value, charge.without_rate.get(name)) == "refuse" for name, value in stated):
             return True
         return version.refuses({**one.conditions, **other.conditions}, meters) is not None
