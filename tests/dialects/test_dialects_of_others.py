@@ -100,6 +100,8 @@ def test_groq_s_times_are_not_counts_and_the_models_of_a_system_are_refused() ->
     assert read("groq", [{"id": "a", "choices": [{}]}, {"id": "a", **end}]).tokens == {"input": 100, "output": 20}
     models = {"models": [{"model": "one", "usage": usage}, {"model": "two", "usage": usage}]}
     assert set(refusal("groq", response | {"usage_breakdown": models}).values()) == {APART}
+    models["models"][0] = {"model": "one", "usage": {"prompt_tokens": 0}}
+    assert refusal("groq", response | {"usage_breakdown": models}) == {"usage_breakdown.models.1.usage": APART}
     assert read("groq", response | {"usage_breakdown": None}).tokens == {"input": 100, "output": 20}
 
 

@@ -21,6 +21,7 @@ from ratecard.requests.dialects import DIALECTS
 CHAT = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 ANTHROPIC = {"input_tokens": 3, "output_tokens": 4}
 GEMINI = {"promptTokenCount": 7, "candidatesTokenCount": 8, "thoughtsTokenCount": 53, "totalTokenCount": 68}
+TTL = {"ttl_30m_tokens": 6, "ttl_12h_tokens": 2}
 CONVERSE = {"inputTokens": 7, "outputTokens": 30, "totalTokens": 37}
 SPAN = {
     "gen_ai.operation.name": "chat",
@@ -58,6 +59,11 @@ def refusal(dialect: str, response: Any, model: str | None = "m") -> dict[str, s
         ("openai", SimpleNamespace(usage=SimpleNamespace(**CHAT)), {"input": 10, "output": 5}),
         ("openai", {"response": {"usage": ANTHROPIC}}, {"input": 3, "output": 4}),
         ("openai", {"usage": CHAT | {"input_tokens": 10}}, {"input": 10, "output": 5}),  # two names of one count
+        (
+            "openai",
+            {"usage": CHAT | {"prompt_tokens_details": {"cache_write_tokens": 8, "cache_write_tokens_details": TTL}}},
+            {"input": 10, "output": 5, "cache_write": 8, "cache_write_12h": 2},
+        ),
         (
             "anthropic",
             {"usage": ANTHROPIC | {"cache_read_input_tokens": 90, "cache_creation_input_tokens": 7}},
@@ -293,7 +299,46 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
                 | {"cacheWriteInputTokens": 9, "totalTokens": None}
                 | {"cacheDetails": [{"ttl": "5m", "inputTokens": 9}, {"ttl": "1h", "inputTokens": 9}]}
             },
-            {"usage.cacheDetails.5m": "Number must be less than or equal to 0"},
+            {
+                "usage.cacheDetails.5m": "Number must be less than or equal to 0",
+                "usage.cacheWriteInputTokens": "Expected 18, the sum of cacheDetails.5m, cacheDetails.1h",
+            },
+        ),
+        (
+            "bedrock",  # the lifetime of the other 3 is not known
+            {
+                "usage": CONVERSE
+                | {"cacheWriteInputTokens": 9, "totalTokens": None, "cacheDetails": [{"ttl": "1h", "inputTokens": 6}]}
+            },
+            {"usage.cacheWriteInputTokens": "Expected 6, the sum of cacheDetails.1h"},
+        ),
+        (
+            "anthropic",
+            {
+                "usage": ANTHROPIC
+                | {"cache_creation_input_tokens": 9, "cache_creation": {"ephemeral_5m_input_tokens": 6}}
+            },
+            {"usage.cache_creation_input_tokens": "Expected 6, the sum of cache_creation.ephemeral_5m_input_tokens"},
+        ),
+        (
+            "openai",  # a batch has one usage of all its requests
+            {"object": "batch", "usage": CHAT},
+            {"object": "This counts several requests together: give the response of each by itself"},
+        ),
+        (
+            "openai",
+            {"usage": CHAT, "output": [{"type": "image_generation_call"}, {"svg_usage": {"model": "a"} | CHAT}]},
+            {"output.1.svg_usage": APART},
+        ),
+        ("openai", {"data": [{"url": "a"}], "svg_usage": {"model": "a"} | CHAT}, {"svg_usage": APART}),
+        (
+            "openai",
+            {"usage": CHAT | {"prompt_tokens_details": {"cache_write_tokens": 9, "cache_write_tokens_details": TTL}}},
+            {
+                "usage.prompt_tokens_details.cache_write_tokens": "Expected 8, the sum of "
+                "prompt_tokens_details.cache_write_tokens_details.ttl_30m_tokens, "
+                "prompt_tokens_details.cache_write_tokens_details.ttl_12h_tokens"
+            },
         ),
         (
             "litellm",
@@ -302,7 +347,11 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
                 | {"cache_creation_input_tokens": 9}
                 | {"cache_creation": {"ephemeral_5m_input_tokens": 9, "ephemeral_1h_input_tokens": 9}}
             },
-            {"usage.cache_creation.ephemeral_5m_input_tokens": "Number must be less than or equal to 0"},
+            {
+                "usage.cache_creation.ephemeral_5m_input_tokens": "Number must be less than or equal to 0",
+                "usage.cache_creation_input_tokens": "Expected 18, the sum of "
+                "cache_creation.ephemeral_5m_input_tokens, cache_creation.ephemeral_1h_input_tokens",
+            },
         ),
         (
             "openai",

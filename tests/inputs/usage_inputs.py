@@ -189,8 +189,12 @@ COUNTERS = [
          _ANTHROPIC | {"cache_creation": {"ephemeral_1h_input_tokens": 2_000}}),
     text("what was kept for five minutes", "priced: 0.4656",
          _ANTHROPIC | {"cache_creation": {"ephemeral_5m_input_tokens": 2_000, "ephemeral_1h_input_tokens": 0}}),
+    text("less kept for five minutes than was written", "refused: usage.cache_creation_input_tokens: "
+         "Expected 1999, the sum of cache_creation.ephemeral_5m_input_tokens",
+         _ANTHROPIC | {"cache_creation": {"ephemeral_5m_input_tokens": 1_999}}),
     text("more kept for five minutes than was written", "refused: usage.cache_creation.ephemeral_5m_input_tokens: "
-         "Number must be less than or equal to 2000",
+         "Number must be less than or equal to 2000; usage.cache_creation_input_tokens: Expected 2001, the sum of "
+         "cache_creation.ephemeral_5m_input_tokens",
          _ANTHROPIC | {"cache_creation": {"ephemeral_5m_input_tokens": 2_001}}),
     text("reasoning that is part of the completion", "priced: 0.0009", guard=True,
          tokens=tokens(completion_tokens_details={"reasoning_tokens": 10})),

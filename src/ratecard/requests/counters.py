@@ -43,6 +43,10 @@ def _within(objects: tuple[str, ...], *names: str) -> tuple[Way, ...]:
     return tuple((outer, name) for outer in objects for name in names)
 
 
+def _written_for(name: str) -> tuple[Way, ...]:
+    return tuple((outer, "cache_write_tokens_details", name) for outer in _PROMPT_DETAILS)
+
+
 def _of_completion(bucket: str, *names: str) -> Counter:
     paths = (*((name,) for name in names), *_within(_COMPLETION_DETAILS, *names))
     return Counter(names[0], paths, "completion", bucket)
@@ -94,7 +98,11 @@ COUNTERS = (
         without="cache_write_1h",
     ),
     Counter("written for 1 hour", (("cache_creation", "ephemeral_1h_input_tokens"),), "written", "cache_write_1h"),
+    Counter("written for 30 minutes", _written_for("ttl_30m_tokens"), "written", without="cache_write_12h"),
+    Counter("written for 12 hours", _written_for("ttl_12h_tokens"), "written", "cache_write_12h"),
 )
+# The parts of what is written to the cache. Those that a usage leaves out are 0.
+LIFETIMES = tuple(counter.name for counter in COUNTERS if counter.name.startswith("written for"))
 COUNTER = {counter.name: counter for counter in COUNTERS}
 # The count of each bucket: the first of the counters above that have the bucket.
 _COUNT_OF = {counter.bucket: counter for counter in reversed(COUNTERS) if counter.bucket}
@@ -113,6 +121,8 @@ class UsageDialect:
     required: Way = ()
     # A count -> all counts that add up to it. The sum is checked if a usage has the count and the last of its parts.
     sums: Mapping[str, Way] = field(default_factory=dict)
+    # A count -> all counts that add up to it; those that a usage leaves out are 0, unless it has none of them.
+    breakdowns: Mapping[str, Way] = field(default_factory=lambda: dict.fromkeys(("written", "top written"), LIFETIMES))
     # A count above 0 -> other counts, one of which must be given too: alone, it does not show which count contains it.
     only_with: Mapping[str, Way] = field(default_factory=dict)
     # A count above 0 -> the counts that must be 0 then: together, they may count the same tokens twice.
@@ -145,6 +155,8 @@ class UsageDialect:
     ends: tuple[Sign, ...] = ()
     # A part without an id whose usage continues the counts of an earlier part.
     continues: tuple[Sign, ...] = ()
+    # An object that counts several requests together, which may be of different tiers.
+    of_several: tuple[Sign, ...] = ()
     # A complete response, which is not a part of a stream.
     complete: tuple[Sign, ...] = ()
     # A turn of a session. Each turn has a usage of its own, and these are added up.

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ratecard.requests.counters import COUNTER, MODALITIES, Counter, Sign, UsageDialect, Way
+from ratecard.requests.counters import COUNTER, LIFETIMES, MODALITIES, Counter, Sign, UsageDialect, Way
 
 _PROMPT_PARTS = tuple(f"{modality} of the prompt" for modality in MODALITIES)
 _CACHE_PARTS = tuple(f"{modality} of the cache" for modality in MODALITIES[:3])
 _COMPLETION_PARTS = tuple(f"{modality} of the completion" for modality in MODALITIES)
 _PREDICTIONS = ("accepted_prediction_tokens", "rejected_prediction_tokens")
-_LIFETIMES = ("written for 5 minutes", "written for 1 hour")
+_LIFETIMES = LIFETIMES[:2]
 # The conditions that Anthropic states.
 _STATED = ("service_tier", "speed", "inference_geo")
 
@@ -72,7 +72,7 @@ _TOTAL = {"total": ("completion", "prompt")}
 # In chat completions, responses, images and audio, cached tokens and reasoning are parts of other counts.
 _OPENAI_COUNTERS = (
     _one("prompt", "input"),
-    *_shared("completion", "total", "read", "written", "reasoning_tokens", *_PREDICTIONS),
+    *_shared("completion", "total", "read", "written", *LIFETIMES[2:], "reasoning_tokens", *_PREDICTIONS),
     *_shared(*_PROMPT_PARTS, *_CACHE_PARTS, *_COMPLETION_PARTS),
 )
 # The first and the last events of a stream of OpenAI's Responses API, which other providers have too.
@@ -86,7 +86,11 @@ _AS_OPENAI = UsageDialect(
     usage=(("usage",), ("response", "usage")),
     model=(("model",), ("response", "model")),
     conditions={"service_tier": (("service_tier",), ("response", "service_tier"))},
-    apart=(("tool_usage", "image_gen"), ("response", "tool_usage", "image_gen")),
+    apart=tuple(
+        (*at, *way)
+        for at in ((), ("response",))
+        for way in (("tool_usage", "image_gen"), ("svg_usage",), ("output", "*", "svg_usage"))
+    ),
     calls_at={"web_search": tuple((*at, "tool_usage", "web_search", "num_requests") for at in ((), ("response",)))},
     # A call without an action is a search: early versions of the API did not state the action.
     calls={
@@ -123,6 +127,7 @@ _OPENAI = replace(
     pieces=(("data",),),
     piece=("b64_json", "url"),
     no_price=frozenset(("latency_checkpoint",)),
+    of_several=(_says("object", "batch", "agent.session", "agent.session.turn"),),
 )
 _ANTHROPIC = UsageDialect(
     (
@@ -130,7 +135,6 @@ _ANTHROPIC = UsageDialect(
         Counter("fetches", (("server_tool_use", "web_fetch_requests"),), meter="web_fetch"),
     ),
     required=("input", "completion"),
-    sums={"top written": _LIFETIMES},
     usage=(("usage",), ("message", "usage")),
     model=(("model",), ("message", "model")),
     conditions={name: ((name,),) for name in _STATED},
@@ -552,6 +556,7 @@ _LANGCHAIN = UsageDialect(
     required=("prompt", "completion"),
     sums=_TOTAL,
     never_with={"written": _LIFETIMES},
+    breakdowns={},
     usage=_LANGCHAIN_USAGE,
     model=tuple((*at, *_METADATA, name) for name in ("model_name", "model") for at in ((), ("kwargs",))),
     conditions={

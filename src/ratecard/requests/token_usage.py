@@ -464,10 +464,12 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
         # A table need not have a rate for text: without this check, text could then be more than what is left of it.
         if text and any(further):
             checks.append(CountCheck(text[0], buckets.get(container, ()), (*text[1:], *chain(*further))))
+    sums = [(total, parts) for total, parts in dialect.sums.items() if parts[-1] in given]
+    sums += [(total, tuple(name for name in parts if name in given)) for total, parts in dialect.breakdowns.items()]
     checks += [
         CountCheck(total, parts, words=f"Expected {{}}, the sum of {', '.join(paths[name] for name in parts)}")
-        for total, parts in dialect.sums.items()
-        if total in given and parts[-1] in given
+        for total, parts in sums
+        if total in given and parts
     ]
     for pairs, words, exclusive in ((dialect.only_with, _UNCLEAR, False), (dialect.never_with, _TWO_WAYS, True)):
         for name, others in pairs.items():

@@ -148,6 +148,10 @@ class _Response:
         if kind is not None and word_of(kind) not in dialect.read_kinds:
             self._problems.append((at, invalid_enum(sorted(dialect.read_kinds), word_of(kind))))
             return
+        if says(part, dialect.of_several):
+            words = "This counts several requests together: give the response of each by itself"
+            self._problems.append((("object",), words))
+            return
         at, usage = first_of(part, dialect.usage)
         usage = opened_json(usage, at)
         usage_object = part if usage is None else usage
@@ -161,12 +165,12 @@ class _Response:
         if self._stream and self._other and (pieces or seconds is not None):
             self._stream.refuse()
         self._list(part)
+        self._made_apart(part)
         if seconds is not None:
             self._other = {"seconds": checked_count(seconds, at_seconds, self._problems, fractions=True)}
         elif usage is not None or has_counts:
             self._reading = reading = CarefulReader(dialect, self._problems, at)
             self._calls = self._calls + self._calls_of(part) if turn else self._calls_of(part)
-            self._made_apart(part)
             reading.sort_out(fields)
             reading.read_others()
             self._check_all_steps(part, reading.counts)
@@ -223,7 +227,7 @@ class _Response:
         """
         kept = dict(self._counts)
         by_name = {self._dialect.counter_at[way].name: way for way in self._counts}
-        for total, names in self._dialect.sums.items():
+        for total, names in self._dialect.breakdowns.items():
             ways = [by_name[name] for name in names if name in by_name]
             nonzero_ways = [way for way in ways if self._counts[way]]
             new_count = counts.get(by_name.get(total, ()))
@@ -234,8 +238,7 @@ class _Response:
 
     def _made_apart(self, part: Any) -> None:
         """Refuse further requests that the counts do not include, unless all of their own counts are zero."""
-        for way in self._dialect.apart:
-            requests = value_in(part, way)
+        for way, requests in (found for apart in self._dialect.apart for found in values_in(part, apart)):
             for index, entry in enumerate(requests) if isinstance(requests, (list, tuple)) else ((None, requests),):
                 kind, fields = value_in(entry, ("type",)), mapping_of(entry) or {}
                 if kind != "message" and any(decimal(count) for count in fields.values()):
