@@ -105,6 +105,13 @@ def test_the_parts_of_a_stream_are_in_order() -> None:
     ]
     assert tokens("openai", without) == {"input": 10, "output": 5}
     assert refusal("openai", without[::-1]) == {"1": ORDER}
+    events: list[Any] = [{"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}]
+    events += [
+        {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": count}}
+        for stop, count in ((None, 20), ("end_turn", 30))
+    ]
+    assert tokens("anthropic", events) == {"input": 3, "output": 30}
+    assert refusal("anthropic", [events[0], *events[:0:-1]]) == {"2": ORDER}
 
 
 UNFINISHED: list[tuple[str, Any]] = [

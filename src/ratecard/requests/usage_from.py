@@ -206,18 +206,16 @@ class _Response:
 
     def _add(self, counts: CountAt, turn: bool) -> None:
         """Combine the counts of one part with the counts of earlier parts, as the dialect does."""
-        match "add" if turn else self._dialect.stream:
-            case "replace":
-                self._counts = self._without_stale_parts(counts) | counts
-            case "add":
-                self._counts |= {way: count + self._counts.get(way, 0) for way, count in counts.items()}
-            case _:
-                # Within a stream, the total (the output, if there is no total) never becomes less.
-                ways_again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
-                way = ways_again.get("total") or ways_again.get("completion")
-                if self._stream and way:
-                    self._stream.in_order(self._counts[way], counts[way])
-                self._counts = counts or self._counts
+        if turn or self._dialect.stream == "add":
+            self._counts |= {way: count + self._counts.get(way, 0) for way, count in counts.items()}
+            return
+        # Within a stream, the total (the output, if there is no total) never becomes less.
+        ways_again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
+        way = ways_again.get("total") or ways_again.get("completion")
+        if self._stream and way:
+            self._stream.in_order(self._counts[way], counts[way])
+        replaces = self._dialect.stream == "replace"
+        self._counts = self._without_stale_parts(counts) | counts if replaces else counts or self._counts
 
     def _without_stale_parts(self, counts: CountAt) -> CountAt:
         """Return the counts so far, without the breakdown of a count that is now given again without a breakdown.
