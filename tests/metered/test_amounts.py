@@ -241,13 +241,20 @@ def test_a_request_costs_at_least_its_minimum(tmp_path: Path, seconds: str, rest
         ("0.001", 4, 1),
     ],
 )
-def test_the_minimum_is_held_against_the_exact_sum(tmp_path: Path, minimum: str, tokens: int, skus: int) -> None:
+def test_the_minimum_is_held_against_the_sum_of_the_lines(tmp_path: Path, minimum: str, tokens: int, skus: int) -> None:
     rates = "- {tokens: input, rate: 1}; - {tokens: output, rate: 1}"
     prices = prices_of(tmp_path, table("text", rates, version=f"minimum: {minimum}", total=minimum))
     quote = charged(prices, usage={"prompt_tokens": tokens, "completion_tokens": 0})
     assert len(quote.lines) == skus
     assert quote.total == max(nearest(Fraction(tokens, 3000), 12), Decimal(minimum) if skus > 1 else Decimal(0))
     assert quote.tokens == (tokens, 0)
+
+
+def test_rounding_does_not_take_a_request_below_its_minimum(tmp_path: Path) -> None:
+    rates = "- {tokens: input, rate: 1}; - {tokens: output, rate: 1}"
+    text = table("text", rates, version="minimum: 0.0006; line_places: 3", total="0.0006")
+    quote = charged(prices_of(tmp_path, text), usage={"prompt_tokens": 1, "completion_tokens": 1})
+    assert [line.amount for line in quote.lines] == [0, 0, Decimal("0.0006")]
 
 
 def test_searches_come_on_top_of_the_minimum(tmp_path: Path) -> None:

@@ -97,13 +97,10 @@ class Metered:
     def up_to_minimum(self, lines: Sequence[LineItem]) -> tuple[LineItem, ...]:
         """Return the line that raises the charges of a request to the version's minimum; empty if they reach it.
 
-        The charges are compared before their amounts are rounded; with this line, the amounts add up to the minimum.
+        With this line, the amounts add up to the minimum.
         """
         least = self.version.minimum
-        if least is None or sum(_unrounded(line, line.unit_rate) for line in lines) >= least:
-            return ()
-        charged = total([line.amount for line in lines])
-        if charged >= least:  # rounding raised the amounts to the minimum
+        if least is None or (charged := total([line.amount for line in lines])) >= least:
             return ()
         rest, words = plain(EXACT.subtract(least, charged)), f"{plain_text(charged)} charged; a request costs at least"
         note = f"{words} {plain_text(least)}"
