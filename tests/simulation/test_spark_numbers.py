@@ -91,11 +91,17 @@ def counts() -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize(
-    "type_", [pa.int64(), pa.float64(), pa.string(), pa.decimal128(38, 0), pa.decimal128(38, 18), pa.decimal128(20, 0)]
+    "types",
+    [
+        (pa.int64(), pa.string(), pa.float64(), pa.decimal128(20, 0)),
+        (pa.decimal128(38, 18), pa.decimal128(38, 0), pa.string(), pa.float64()),
+        (pa.float64(), pa.decimal128(20, 0), pa.decimal128(38, 18), pa.int64()),
+    ],
 )
-def test_tokens_of_any_type(engines: Engines, type_: pa.DataType) -> None:
-    columns = dict(zip(NAMES, zip(*counts(), strict=True), strict=True))
-    given = {name: _array(values, type_) for name, values in columns.items()}
+def test_tokens_of_any_type(engines: Engines, types: tuple[pa.DataType, ...]) -> None:
+    """Each column is read by its own type, and all together make the uncached tokens."""
+    columns = zip(NAMES, zip(*counts(), strict=True), types, strict=True)
+    given = {name: _array(values, type_) for name, values, type_ in columns}
     customer = [str(n % 50) for n in range(len(given["prompt_tokens"]))]
     assert engines.agree(usage_of("text", "claude-opus-4-6", customer=customer, **given), "customer").priced > 50
 

@@ -77,12 +77,15 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         engines.on_spark(given, progress=progress)
 
 
-def test_a_table_is_known_by_its_files(engines: Engines, tmp_path: Path) -> None:
+def test_a_table_is_read_by_its_name_and_known_by_its_files(engines: Engines, tmp_path: Path) -> None:
     written(tmp_path / "usage.parquet", SPEECH | {"characters": 5})
     engines.spark.read.parquet(str(tmp_path)).createOrReplaceTempView("spoken")
-    source = engines.on_spark("spoken", by=()).reading.source
-    assert source == engines.on_duckdb(tmp_path / "usage.parquet", by=()).reading.source
-    assert source.files == 1
+    found, of_duckdb = engines.on_spark("spoken"), engines.on_duckdb(tmp_path / "usage.parquet")
+    same(of_duckdb, found)
+    assert found.reading.source == of_duckdb.reading.source
+    assert found.reading.source.files == found.priced == 1
+    with pytest.raises(SimulationError, match="spoke"):
+        engines.on_spark("spoke")
 
 
 def test_where_since_and_until(engines: Engines) -> None:

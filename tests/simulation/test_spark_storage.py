@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from engines_agree import Engines, same, usage_of
+from test_reading import SPEECH, written
 
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main, simulate_run
@@ -32,11 +33,12 @@ def test_files_are_read_as_duckdb_reads_them(engines: Engines, tmp_path: Path, e
 
 def test_folders_and_patterns_are_read(engines: Engines, tmp_path: Path) -> None:
     for number in (1, 2):
-        demo_usage(tmp_path / f"usage-{number}.csv", 300, seed=number)
+        written(tmp_path / f"usage-{number}.csv", *[SPEECH | {"characters": number * 10 + each} for each in range(9)])
     same(engines.on_duckdb(tmp_path, by=BY), engines.on_spark(str(tmp_path), by=BY))
     rows = read(engines.spark, str(tmp_path)).toArrow()
     for place in (str(tmp_path / "usage-?.csv"), [str(path) for path in sorted(tmp_path.iterdir())]):
-        assert read(engines.spark, place).toArrow().sort_by("request_id") == rows.sort_by("request_id")
+        assert read(engines.spark, place).toArrow().sort_by("characters") == rows.sort_by("characters")
+    assert rows.num_rows == 18
 
 
 def test_text_in_files_keeps_every_character_and_digit(engines: Engines, tmp_path: Path) -> None:
@@ -67,14 +69,6 @@ def test_files_whose_columns_differ_are_put_together_by_name(engines: Engines, t
     (tmp_path / "b.csv").write_text("model,type,timestamp,characters\ntts-kokoro,speech,2026-10-01,7\n")
     with pytest.raises(SimulationError, match="cannot be read"):  # one reader of both would go by position
         engines.on_spark(str(tmp_path))
-
-
-def test_a_table_is_read_by_its_name(engines: Engines, tmp_path: Path) -> None:
-    demo_usage(tmp_path / "usage.parquet", 1_000, seed=3)
-    engines.spark.read.parquet(str(tmp_path)).createOrReplaceTempView("requests")
-    same(engines.on_duckdb(tmp_path / "usage.parquet", by=BY), engines.on_spark("requests", by=BY))
-    with pytest.raises(SimulationError, match="reques"):
-        engines.on_spark("reques", by=BY)
 
 
 def test_what_cannot_be_read(engines: Engines, tmp_path: Path) -> None:
@@ -131,7 +125,8 @@ def test_a_place_is_tried_before_the_usage_is_read(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage, run = tmp_path / "usage.parquet", CliRunner()
-    demo_usage(usage, 200, seed=3)
+    made = usage_of("text", "deepseek-v4-pro-0813", prompt_tokens=[5], completion_tokens=[1], customer=["a"])
+    pyarrow.parquet.write_table(made, usage)
     (tmp_path / "there.parquet").mkdir()
     (tmp_path / "file.txt").touch()
     before = sorted(tmp_path.rglob("*"))
