@@ -40,6 +40,25 @@ class Memory(NamedTuple):
 SMALL = Memory()
 
 
+def settings_of(folder: Path, local: Path, memory: Memory = SMALL) -> Mapping[str, str]:
+    """Write what an administrator writes for every application, ours among them; and the environment that finds it."""
+    own = {
+        "spark.executor.memory": memory.executor,
+        "spark.executor.cores": 1,
+        "spark.local.dir": local,
+        "spark.locality.wait": "0s",
+        "spark.task.maxFailures": 2,
+        # Queries of other tests are compiled once.
+        "spark.sql.codegen.cache.maxEntries": 5_000,
+    }
+    if memory == SMALL:  # a few rows need no more
+        own["spark.sql.shuffle.partitions"] = 2
+        own |= {f"spark.{each}.extraJavaOptions": _SOON_READY for each in ("driver", "executor")}
+    folder.mkdir()
+    (folder / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in own.items()))
+    return {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
 class Cluster:
     """Starts workers of a master, and ends the processes that it started."""
 
@@ -50,22 +69,8 @@ class Cluster:
         self._place = Path(str(pyspark.__file__)).parent
         self.folder, self._memory, self._stack = folder, memory, stack
         settings = folder / "conf"
-        settings.mkdir()
+        settings_of(settings, folder / "local", memory)
         (settings / "log4j2.properties").write_text(_LOG)
-        # What an administrator writes for every application, ours among them.
-        own = {
-            "spark.executor.memory": memory.executor,
-            "spark.executor.cores": 1,
-            "spark.local.dir": folder / "local",
-            "spark.locality.wait": "0s",
-            "spark.task.maxFailures": 2,
-            # Queries of other tests are compiled once.
-            "spark.sql.codegen.cache.maxEntries": 5_000,
-        }
-        if memory == SMALL:  # a few rows need no more
-            own["spark.sql.shuffle.partitions"] = 2
-            own |= {f"spark.{each}.extraJavaOptions": _SOON_READY for each in ("driver", "executor")}
-        (settings / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in own.items()))
         self._environment = os.environ | {
             "SPARK_HOME": str(self._place),
             "SPARK_CONF_DIR": str(settings),
@@ -78,9 +83,7 @@ class Cluster:
         }
         web = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         # The driver's own settings are those of the cluster: the log of these processes stays theirs.
-        self.for_driver: Mapping[str, str] = {"SPARK_CONF_DIR": str(folder / "driver"), "SPARK_LOCAL_IP": "127.0.0.1"}
-        (folder / "driver").mkdir()
-        (folder / "driver" / "spark-defaults.conf").write_bytes((settings / "spark-defaults.conf").read_bytes())
+        self.for_driver = settings_of(folder / "driver", folder / "local", memory)
         self.master = self._started("master.Master", *web, says=r"Starting Spark master at (spark://\S+)")
         self._web = web
 

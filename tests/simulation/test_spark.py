@@ -1,23 +1,47 @@
-"""Spark on 20,000 mixed rows: every group equals the sum of the scalar code row by row, and what DuckDB says."""
+"""Spark on a cluster: every group of 20,000 mixed rows is their sum, and what DuckDB says; then processes of it end."""
 
+import subprocess
+import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet
 import pytest
 from engines_agree import Engines, reasons, same, usage_of
+from functions_of_executors import failing, killing_always, killing_once
 from rows import charge
+from test_spark_failures import BEGIN, USAGE, submitting
 
 from ratecard import QuoteError, RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.groups.engines import spark_engine
 from ratecard.simulation.result import Simulation
 
+if TYPE_CHECKING:
+    from spark_cluster import Cluster
+
 ROWS = 20_000
 BY = ("model", "day", "customer")
+
+
+@pytest.fixture(scope="module")
+def cluster(settings: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator["Cluster"]:
+    """A master and two workers on this machine."""
+    assert settings  # which skips where there is no Spark
+    from spark_cluster import spark_cluster
+
+    with spark_cluster(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def master(cluster: "Cluster") -> str:
+    return cluster.master
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +102,51 @@ def quantities(row: dict[str, Any]) -> list[Decimal]:
     )
     counts = (prompt - cached - written, cached, written, made, row["characters"] or 0, row["seconds"] or 0)
     return [Decimal(count) for count in counts]
+
+
+def test_a_cluster_that_has_too_little_is_said_and_one_that_is_lost(cluster: "Cluster", tmp_path: Path) -> None:
+    path = tmp_path / "usage.csv"
+    path.write_text(USAGE)
+    command = [sys.executable, "-c", f"{BEGIN}print(said(sys.argv[1], {cluster.master!r}))", str(path)]
+    options = "--conf spark.executor.memory=64g --conf spark.starvation.timeout=1s"
+    environment, pipe = submitting(cluster.for_driver, options), subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as waiting:
+        try:
+            assert waiting.stderr
+            assert waiting.stderr.readline().startswith("Spark waits: no worker is free, or none has what an executor")
+            cluster.remove_waiting()
+            said, more = waiting.communicate()
+        finally:
+            waiting.kill()
+    assert said.endswith("the cluster of Spark was lost. Look whether its master runs, and try again\n")
+    assert more == ""
+
+
+def test_of_a_function_in_python_its_own_words_are_said(engines: Engines) -> None:
+    usage = "'speech' AS type", "'tts-kokoro' AS model", "DATE '2026-10-01' AS timestamp", "5 AS characters"
+    frame = engines.spark.range(1).selectExpr(*usage)
+    said = "a Python worker of Spark says: KeyError: 'the tokens of row 7'"
+    with pytest.raises(SimulationError, match=f"^the usage cannot be read: {said}$"):
+        engines.on_spark(frame.mapInArrow(failing, frame.schema), by=())
+
+
+def test_a_worker_that_is_killed_meanwhile_changes_nothing(
+    engines: Engines, cluster: "Cluster", tmp_path: Path
+) -> None:
+    path, marker = tmp_path / "usage.parquet", tmp_path / "killed"
+    demo_usage(path, 4_000, seed=8)
+    frame = engines.spark.read.parquet(str(path)).repartition(4, "request_id")
+    found = engines.on_spark(frame.mapInArrow(killing_once(str(marker)), frame.schema), by=("model",))
+    assert marker.exists()
+    same(engines.on_duckdb(path, by=("model",)), found)
+    cluster.add_worker()
+
+
+def test_executors_that_are_always_killed_are_said(engines: Engines, tmp_path: Path) -> None:
+    path = tmp_path / "usage.parquet"
+    demo_usage(path, 200, seed=8)
+    frame = engines.spark.read.parquet(str(path))
+    with pytest.raises(SimulationError, match="executor of Spark ran out of memory, or was killed") as raised:
+        engines.on_spark(frame.mapInArrow(killing_always, frame.schema), by=())
+    assert "\n" not in str(raised.value)
+    assert engines.spark.range(3).count() == 3

@@ -3,19 +3,14 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from engines_agree import Engines, same
-from functions_of_executors import failing, killing_always, killing_once
+from engines_agree import Engines
 
 from ratecard.base.errors import SimulationError
-from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.groups.engines.spark_session import failures
-
-if TYPE_CHECKING:
-    from spark_cluster import Cluster
 
 USAGE = "type,model,timestamp,characters\nspeech,tts-kokoro,2026-10-01,5\n"
 # What a process of its own begins with.
@@ -34,7 +29,8 @@ def said(usage, master="local[1]"):
         return error
 
 """
-# One that says why not, after another.
+# One that says why not, after another. The driver ends for want of memory; in the Java that follows it, a context ends
+# while parts of it are asked for, which fail in words of their own; and at last the log is asked for.
 EACH = """
 usage = sys.argv[1]
 print(said(usage, "nonsense"))
@@ -48,9 +44,7 @@ print(said(usage))
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 print(SparkSession.getActiveSession(), SparkContext._active_spark_context)
-"""
-# One whose context ends in Java while parts of it are asked for, which fail in words of their own.
-STOPPED = """
+
 from ratecard.simulation.groups.engines.spark_session import failures
 
 with spark_session("local[1]") as session:
@@ -59,7 +53,11 @@ with spark_session("local[1]") as session:
         with failures("it failed"):
             session._jsc.sc().cancelJob(1)
     except SimulationError as error:
-        print(error, "|", error.__cause__)
+        print(str(error), repr(str(error.__cause__)), sep="\\n")
+SparkContext._jvm.System.setProperty("spark.log.level", "INFO")
+print("asked for", file=sys.stderr)
+with spark_session("local[1]") as session:
+    print(session.range(3).count())
 """
 # The homes of Java in turn, with none on the PATH.
 WITHOUT_JAVA = """
@@ -70,20 +68,25 @@ for home in sys.argv[1:]:
 """
 
 
-def test_each_failure_is_one_sentence_and_no_session_stays(cluster: "Cluster", tmp_path: Path) -> None:
+def test_each_failure_is_one_sentence_and_no_session_stays(settings: Mapping[str, str], tmp_path: Path) -> None:
     path = tmp_path / "usage.csv"
     path.write_text(USAGE)
-    done = alone(cluster, str(path), options="--driver-memory 512m")
-    nonsense, unreached, missing, memory, again, left = done.stdout.splitlines()
+    done = alone(settings, str(path), options="--driver-memory 512m")
+    nonsense, unreached, missing, memory, again, left, stopped, words, counted = done.stdout.splitlines()
     assert nonsense == "no Spark session can be had of the master nonsense: Could not parse Master URL: 'nonsense'"
     assert unreached == "no master of Spark answers at spark://127.0.0.1:1: Connection refused"
     assert missing == f"the usage cannot be read: Path does not exist: file:{path}.csv"
     assert memory.startswith("the usage cannot be read: the driver of Spark ran out of memory. Give it more: ")
     assert (again, left) == ("1", "None None")
-    assert done.stderr == ""
+    assert stopped == "it failed: the cluster of Spark was lost. Look whether its master runs, and try again"
+    assert "dagScheduler" in words
+    assert counted == "3"
+    before, log = done.stderr.split("asked for\n")
+    assert before == ""
+    assert 'Setting Spark log level to "INFO"' in log
 
 
-def test_no_java_and_one_that_does_not_start_are_said(cluster: "Cluster", tmp_path: Path) -> None:
+def test_no_java_and_one_that_does_not_start_are_said(settings: Mapping[str, str], tmp_path: Path) -> None:
     missing = "Spark needs Java 17 or newer, and there is none. Install it, or set JAVA_HOME"
     homes = {"": missing, str(tmp_path / "empty"): missing}
     for words, said in (
@@ -98,42 +101,10 @@ def test_no_java_and_one_that_does_not_start_are_said(cluster: "Cluster", tmp_pa
         java.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
         java.chmod(0o755)
         homes[str(tmp_path / words)] = said
-    done = alone(cluster, *homes, code=BEGIN + WITHOUT_JAVA)
+    done = alone(settings, *homes, code=BEGIN + WITHOUT_JAVA)
     for line, said in zip(done.stdout.splitlines(), homes.values(), strict=True):
         assert said in line
     assert done.stderr == ""
-
-
-def test_whatever_a_stopped_context_says_its_end_is_the_cause(cluster: "Cluster") -> None:
-    done = alone(cluster, code=BEGIN + STOPPED)
-    said, spark = done.stdout.split(" | ", 1)
-    assert said == "it failed: the cluster of Spark was lost. Look whether its master runs, and try again"
-    assert "dagScheduler" in spark
-    assert done.stderr == ""
-
-
-def test_the_log_is_shown_where_it_is_asked_for(cluster: "Cluster") -> None:
-    code = f"{BEGIN}with spark_session('local[1]') as session:\n    print(session.range(3).count())\n"
-    done = alone(cluster, code=code, options="--conf spark.log.level=INFO")
-    assert done.stdout == "3\n"
-    assert 'Setting Spark log level to "INFO"' in done.stderr
-
-
-def test_a_cluster_that_has_too_little_is_said_and_one_that_is_lost(cluster: "Cluster", tmp_path: Path) -> None:
-    path = tmp_path / "usage.csv"
-    path.write_text(USAGE)
-    command = [sys.executable, "-c", f"{BEGIN}print(said(sys.argv[1], {cluster.master!r}))", str(path)]
-    environment, pipe = submitting(cluster, "--conf spark.executor.memory=64g"), subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as waiting:
-        try:
-            assert waiting.stderr
-            assert waiting.stderr.readline().startswith("Spark waits: no worker is free, or none has what an executor")
-            cluster.remove_waiting()
-            said, more = waiting.communicate()
-        finally:
-            waiting.kill()
-    assert said.endswith("the cluster of Spark was lost. Look whether its master runs, and try again\n")
-    assert more == ""
 
 
 def test_of_what_waited_in_vain_the_cause_is_said(engines: Engines) -> None:
@@ -149,45 +120,15 @@ def test_of_what_waited_in_vain_the_cause_is_said(engines: Engines) -> None:
 
 
 def alone(
-    cluster: "Cluster", *arguments: str, code: str = BEGIN + EACH, options: str = ""
+    settings: Mapping[str, str], *arguments: str, code: str = BEGIN + EACH, options: str = ""
 ) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-c", code, *arguments]
-    environment = submitting(cluster, options)
+    environment = submitting(settings, options)
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert not done.returncode, done.stderr
     return done
 
 
-def submitting(cluster: "Cluster", options: str) -> dict[str, str]:
-    """The environment of a process whose Spark has the settings of a cluster, and these."""
-    return {**os.environ, **cluster.for_driver, "PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
-
-
-def test_of_a_function_in_python_its_own_words_are_said(engines: Engines) -> None:
-    usage = "'speech' AS type", "'tts-kokoro' AS model", "DATE '2026-10-01' AS timestamp", "5 AS characters"
-    frame = engines.spark.range(1).selectExpr(*usage)
-    said = "a Python worker of Spark says: KeyError: 'the tokens of row 7'"
-    with pytest.raises(SimulationError, match=f"^the usage cannot be read: {said}$"):
-        engines.on_spark(frame.mapInArrow(failing, frame.schema), by=())
-
-
-def test_a_worker_that_is_killed_meanwhile_changes_nothing(
-    engines: Engines, cluster: "Cluster", tmp_path: Path
-) -> None:
-    path, marker = tmp_path / "usage.parquet", tmp_path / "killed"
-    demo_usage(path, 4_000, seed=8)
-    frame = engines.spark.read.parquet(str(path)).repartition(4, "request_id")
-    found = engines.on_spark(frame.mapInArrow(killing_once(str(marker)), frame.schema), by=("model",))
-    assert marker.exists()
-    same(engines.on_duckdb(path, by=("model",)), found)
-    cluster.add_worker()
-
-
-def test_executors_that_are_always_killed_are_said(engines: Engines, tmp_path: Path) -> None:
-    path = tmp_path / "usage.parquet"
-    demo_usage(path, 200, seed=8)
-    frame = engines.spark.read.parquet(str(path))
-    with pytest.raises(SimulationError, match="executor of Spark ran out of memory, or was killed") as raised:
-        engines.on_spark(frame.mapInArrow(killing_always, frame.schema), by=())
-    assert "\n" not in str(raised.value)
-    assert engines.spark.range(3).count() == 3
+def submitting(settings: Mapping[str, str], options: str) -> dict[str, str]:
+    """The environment of a process whose Spark has these settings and options."""
+    return {**os.environ, **settings, "PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}

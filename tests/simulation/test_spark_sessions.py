@@ -1,7 +1,7 @@
 """Whose session it is: ours is stopped, another's is left as it is; and what is said where none can be had."""
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 from engines_agree import Engines, usage_of
@@ -10,9 +10,6 @@ from test_spark_failures import alone
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.engines.spark_session import spark_session
 from ratecard.simulation.simulate import simulate
-
-if TYPE_CHECKING:
-    from spark_cluster import Cluster
 
 USAGE = usage_of("speech", "tts-kokoro", characters=[5])
 
@@ -36,10 +33,10 @@ def test_a_session_that_lets_sums_wrap_is_refused_and_left_as_it_is(engines: Eng
     engines.spark.createDataFrame(USAGE)
 
 
-def test_a_session_that_runs_is_used_and_goes_on(engines: Engines, cluster: "Cluster") -> None:
+def test_a_session_that_runs_is_used_and_goes_on(engines: Engines, master: str) -> None:
     with spark_session() as found:
         assert found.sparkContext is engines.spark.sparkContext
-    with spark_session(cluster.master) as found:
+    with spark_session(master) as found:
         assert found.sparkContext is engines.spark.sparkContext
     assert engines.spark.range(3).count() == 3
     with pytest.raises(SimulationError, match=r"runs already. Stop it, or leave out the master local\[7\]"):
@@ -47,13 +44,16 @@ def test_a_session_that_runs_is_used_and_goes_on(engines: Engines, cluster: "Clu
     assert engines.spark.range(3).count() == 3
 
 
-def test_the_driver_of_a_cluster_has_little_memory_unless_told_otherwise(engines: Engines, cluster: "Cluster") -> None:
-    assert engines.spark.sparkContext.getConf().get("spark.driver.memory") == "512m"
-    launched = "from ratecard.simulation.groups.engines.spark_session import _launched\n"
-    told = f"{launched}print(_launched(alone=False).jvm.System.getProperty('spark.driver.memory'))\n"
-    assert alone(cluster, code=told, options="--driver-memory 300m").stdout == "300m\n"
-    as_by_spark = f"{launched}print(_launched(alone=True).jvm.System.getProperty('spark.driver.memory'))\n"
-    assert alone(cluster, code=as_by_spark).stdout in ("None\n", "1g\n")
+def test_the_driver_of_a_cluster_has_little_memory_unless_told_otherwise(settings: Mapping[str, str]) -> None:
+    launched = """
+from ratecard.simulation.groups.engines.spark_session import _launched
+for alone, options in ((False, ""), (False, "--driver-memory 300m"), (True, "")):
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"{options} pyspark-shell"
+    print(_launched(alone=alone).jvm.System.getProperty("spark.driver.memory"))
+"""
+    unless_told, told, as_by_spark = alone(settings, code=f"import os{launched}").stdout.splitlines()
+    assert (unless_told, told) == ("512m", "300m")
+    assert as_by_spark in ("None", "1g")
 
 
 def test_a_frame_chooses_spark(engines: Engines) -> None:
