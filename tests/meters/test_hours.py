@@ -1,6 +1,6 @@
 """Rates at hours and weekdays of a zone: each edge just before, at, and just after, also on days when clocks change."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from made_up_provider import faults, table
 
 from ratecard import PriceBook, RateCard
 from ratecard.load.folder import tables_from
+from ratecard.tables.windows import Window, changes_between, open_at
 from ratecard.testing import LAWS, Case
 from ratecard.testing.case import BrokenLawError
 from ratecard.testing.laws.any_quote import every_rate_is_charged_somewhere
@@ -259,6 +260,24 @@ def test_changes_within_a_day_are_those_of_the_hours_and_boundaries_leave_them_o
     assert found == ["2026-01-01T00:30:00+00:00", "2026-01-01T06:00:00+00:00", "2026-01-01T16:30:00+00:00"]
     assert datetime(2026, 1, 1, 16, 30, tzinfo=UTC) not in prices.boundaries()
     assert datetime(2026, 1, 1, 6, tzinfo=UTC) in prices.boundaries()
+
+
+@pytest.mark.parametrize(
+    ("zone", "begins"),
+    [
+        ("Europe/London", datetime(2026, 10, 24, 7, 30, 20, tzinfo=UTC)),
+        ("Australia/Lord_Howe", datetime(2027, 4, 1, tzinfo=UTC)),
+        ("Asia/Kathmandu", datetime(2026, 1, 1, tzinfo=UTC)),
+    ],
+)
+def test_windows_change_at_the_minutes_at_which_others_hold(zone: str, begins: datetime) -> None:
+    windows = [Window(zone, ((90, 150), (960, 1440)), (2, 5, 6)), Window("UTC", ((0, 480),), (0, 6))]
+    end = begins + timedelta(days=8)
+    minutes = [begins.replace(second=0) + timedelta(minutes=number) for number in range(8 * 24 * 60)]
+    held = [open_at(windows, max(minute, begins)) for minute in minutes]
+    changes = [minute for minute, before, now in zip(minutes[1:], held, held[1:], strict=False) if before != now]
+    assert list(changes_between(windows, begins, end)) == changes
+    assert list(changes_between(windows, changes[0], changes[-1])) == changes[1:-1] != []
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import MAXYEAR, UTC, datetime, timedelta
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import product
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -18,7 +19,6 @@ from ratecard.tables.version import AnyVersion, Version
 # The days of a week, as `datetime.weekday` numbers them.
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _RANGE = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\.\.([01]\d|2[0-3]|24(?=:00)):([0-5]\d)", re.ASCII)
-_MINUTE = timedelta(minutes=1)
 
 
 def read_hours(text: str) -> tuple[int, int] | None:
@@ -110,17 +110,17 @@ def changes_between(windows: Iterable[Window], first: datetime, end: datetime) -
     windows = tuple(windows)
     if not windows:
         return
-    before, instant = open_at(windows, first), first.replace(second=0, microsecond=0) + _MINUTE
-    while instant < end:
-        now = open_at(windows, instant)
-        if now != before:
+    before, midnight = open_at(windows, first), first.replace(hour=0, minute=0, second=0, microsecond=0)
+    seconds = sorted({0, *seconds_of_changes(windows)})
+    for day, second in product(range((end - midnight).days + 1), seconds):
+        instant = midnight + timedelta(day, second)
+        if first < instant < end and (now := open_at(windows, instant)) != before:
             yield instant
-        before, instant = now, instant + _MINUTE
+            before = now
 
 
 _FIRST_YEAR, _YEARS = 1990, 110
-# A week, and the day on which it ends.
-_DAYS = 8
+_WEEK = timedelta(7)
 _DAY = 24 * 60 * 60
 
 
@@ -143,10 +143,7 @@ def each_hour(at: datetime, windows: Sequence[Window]) -> list[datetime]:
 
     Windows in several zones may meet otherwise in another season, but each of them opens in any week.
     """
-    midnight, seconds = at.replace(hour=0, minute=0, second=0, microsecond=0), sorted({0, *seconds_of_changes(windows)})
-    days = range(_DAYS if windows and at.year < MAXYEAR else 0)
-    week = [midnight + timedelta(day, second) for day in days for second in seconds]
-    moments = [at, *(moment for moment in week if moment > at)]
+    moments = [at, *changes_between(windows, at, at + _WEEK if at.year < MAXYEAR else at)]
     return sorted({open_at(windows, moment): moment for moment in reversed(moments)}.values())
 
 
@@ -161,8 +158,8 @@ def _clock_changes(name: str) -> tuple[frozenset[int], frozenset[int]]:
 
     before = offset(0)
     offsets.add(before)
-    for day in range(_YEARS * 366):
-        first, end = day * _DAY, (day + 1) * _DAY
+    for week in range(_YEARS * 53):  # no zone changes its clock twice in a week
+        first, end = 7 * week * _DAY, 7 * (week + 1) * _DAY
         after = offset(end)
         if after != before:
             offsets.add(after)
