@@ -66,6 +66,15 @@ def usage(tmp_path: Path, rows: pyarrow.Table) -> Path:
     return three_files(rows, tmp_path / "usage")
 
 
+@pytest.fixture
+def own(tmp_path: Path, rows: pyarrow.Table) -> Path:
+    """A usage of fifty rows, which another writer does not have."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    write(rows, folder / "own.parquet", 40, 50)
+    return folder
+
+
 @pytest.fixture(params=["folder", "memory", "s3", "azure"])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """A folder, or a place in a storage, where nothing is."""
@@ -202,15 +211,12 @@ def test_of_two_writers_one_is_refused(
     rows: pyarrow.Table,
     steady: Path,
     of_steady: dict[str, Any],
-    tmp_path: Path,
+    own: Path,
     monkeypatch: pytest.MonkeyPatch,
     step: str,
     first: bool,
 ) -> None:
     """Another run ends while this one is about to put its manifest: before and after it looked once more."""
-    own = tmp_path / "own"
-    own.mkdir()
-    write(rows, own / "own.parquet", 40, 50)
     if not first:
         rollup(own, address, NOW, by=BY)
         write(rows, own / "more.parquet", 90, 20)
@@ -231,13 +237,10 @@ def test_of_two_writers_the_one_whose_packs_are_gone_is_told_why(
     rows: pyarrow.Table,
     steady: Path,
     of_steady: dict[str, Any],
-    tmp_path: Path,
+    own: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another run removes what this one is about to write together with what is new."""
-    own = tmp_path / "own"
-    own.mkdir()
-    write(rows, own / "own.parquet", 40, 50)
     rollup(own, address, NOW, by=BY)
     write(rows, own / "own.parquet", 50, 50)
     write(rows, own / "more.parquet", 100, 10)
