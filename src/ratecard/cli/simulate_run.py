@@ -122,7 +122,8 @@ def tell(report: Report, written_to: Sequence[str]) -> None:
     """Print on standard error, in short, what the written files hold."""
     if report.unpriced:
         reasons = list(dict.fromkeys(entry.reason for entry in report.simulation.unpriced))
-        more = f"; and {plural(len(reasons) - 3, 'more reason')}" if len(reasons) > 3 else ""
+        further = reasons[3:]
+        more = f"; and {plural(len(further), 'more reason')}" if further else ""
         click.echo(f"{_unpriced(report)}: {'; '.join(reasons[:3])}{more}", err=True)
     for words in report.simulation.reading.warnings():
         click.echo(words, err=True)

@@ -209,7 +209,7 @@ class _Response:
         if turn or self._dialect.stream == "add":
             self._counts |= {way: count + self._counts.get(way, 0) for way, count in counts.items()}
             return
-        # Within a stream, the total (the output, if there is no total) never becomes less.
+        # Within a stream, the total (without one, the output) never becomes less.
         ways_again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
         way = ways_again.get("total") or ways_again.get("completion")
         if self._stream and way:

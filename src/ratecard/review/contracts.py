@@ -25,7 +25,7 @@ from ratecard.tables.monthly import Term, described_terms
 from ratecard.tables.scalars import value_text
 from ratecard.tables.selection import names_of_model
 
-# A price so many times another may be a slip: of the unit, or `factor: 0.2` for a discount of 20 %.
+# A price of five times another, or a fifth, may be a slip: of the unit, or `factor: 0.2` for a discount of 20 %.
 _FAR = Decimal(5)
 _HINT = "say `correction: reason` in it; what was booked stays, and the difference is booked now"
 
