@@ -599,7 +599,9 @@ def _write_table(
                 job.result()
                 watch()
             except BaseException:
-                connection.interrupt()
+                while not job.done():  # an interrupt that meets no running query is forgotten
+                    connection.interrupt()
+                    wait([job], timeout=1 / _A_SECOND)
                 raise
     except (OSError, duckdb.IOException) as error:
         reason = system_reason(error) or str(error).splitlines()[0]
