@@ -1,7 +1,7 @@
 """The command `ratecard demo-usage`: wrong use, and a file that is written whole or not at all."""
 
 import os
-import shutil
+import resource
 import signal
 import subprocess
 import sys
@@ -11,19 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ratecard import load_rate_card
 from ratecard.cli import main
-from ratecard.load.folder import shipped_folder
 from ratecard.simulation.demo_usage import demo_usage
-from reports import small_disk
-
-
-@pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one model: how a file is written does not depend on how many there are."""
-    folder = tmp_path_factory.mktemp("tables")
-    shutil.copy(shipped_folder() / "video" / "ovi.yaml", folder)
-    return folder
 
 
 def run(*words: str) -> Result:
@@ -52,13 +41,13 @@ def test_wrong_use_says_what_is_allowed(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_there_is_replaced_only_when_asked(tmp_path: Path, tables: Path) -> None:
+def test_a_file_that_is_there_is_replaced_only_when_asked(tmp_path: Path) -> None:
     out = tmp_path / "usage.csv"
     out.write_text("mine", encoding="utf-8")
     sent = run("--rows", "5", "--out", str(out))
     assert (sent.exit_code, out.read_text(encoding="utf-8")) == (2, "mine")
     assert "--force" in sent.stderr
-    sent = run("--rows", "5", "--out", str(out), "--force", "--tables", str(tables))
+    sent = run("--rows", "5", "--out", str(out), "--force")
     assert sent.exit_code == 0
     assert "5 rows, 2025-12-01 to " in sent.stderr
     assert len(out.read_text(encoding="utf-8").splitlines()) == 6
@@ -70,19 +59,27 @@ def test_the_command_line_loads_no_engine_before_it_is_needed() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, tables: Path) -> None:
+def command(out: Path, rows: int) -> list[str]:
+    return [sys.executable, "-m", "ratecard", "demo-usage", "--rows", str(rows), "--out", str(out), "--force"]
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     out = tmp_path / "usage.parquet"
     out.write_text("mine", encoding="utf-8")
-    with small_disk():
-        sent = run("--rows", "60000", "--out", str(out), "--force", "--tables", str(tables))
-    assert (sent.exit_code, sent.stderr) == (1, f"{out} cannot be written: File too large. It is as it was\n")
+    done = subprocess.run(
+        command(out, 60_000),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
+    )
+    assert (done.returncode, done.stderr) == (1, f"{out} cannot be written: File too large. It is as it was\n")
     assert [path.name for path in tmp_path.iterdir()] == ["usage.parquet"]
     assert out.read_text(encoding="utf-8") == "mine"
 
 
-def test_an_interrupt_leaves_nothing(tmp_path: Path, tables: Path) -> None:
-    words = ["demo-usage", "--rows", "50000000", "--out", str(tmp_path / "usage.csv"), "--tables", str(tables)]
-    process = subprocess.Popen([sys.executable, "-m", "ratecard", *words], stderr=subprocess.PIPE)
+def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
+    process = subprocess.Popen(command(tmp_path / "usage.csv", 50_000_000), stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not any(path.stat().st_size for path in tmp_path.iterdir()):
         assert time.monotonic() < deadline
@@ -95,8 +92,8 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, tables: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_progress_ends_with_every_row(tmp_path: Path, tables: Path) -> None:
+def test_progress_ends_with_every_row(tmp_path: Path) -> None:
     seen: list[int] = []
-    demo_usage(tmp_path / "usage.csv", 5_000, card=load_rate_card(tables), watch=seen.append)
+    demo_usage(tmp_path / "usage.csv", 5_000, watch=seen.append)
     assert seen[-1] == 5_000
     assert seen == sorted(seen)
