@@ -80,7 +80,7 @@ def _never_applying(version: Version, meters: Meters) -> Iterator[_Noted]:
 
 
 def _idle_words(version: Version, meters: Meters) -> Iterator[_Noted]:
-    """Note each word of `without_rate` for a condition or value that rates and factors name at most as the default."""
+    """Note each key of `without_rate` without effect: rates and factors name it not at all, or only as a default."""
     for charge in version.charges:
         if not isinstance(charge, Conditioned) or not charge.rates:
             continue

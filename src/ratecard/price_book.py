@@ -325,11 +325,11 @@ class PriceBook(LimitsOfADay):
         return estimate(metered, surcharges, self.limits, estimated)
 
     def rates_of(self, usage: Mapping[str, Any], counted: Iterable[str], *, prompt: int = 0) -> ShapeRates:
-        """Return the rates of all requests like a usage, whatever they count, by the functions that price quotes.
+        """Return the rates of all requests like a usage, whatever they count, from the functions that price quotes.
 
         `usage` has 0 of everything that is `counted`: buckets of tokens, a field that may be 0 (`seconds`), or meters
-        like `counts.page`; each is charged in proportion. `prompt` is the whole prompt that chooses the tier.
-        A bucket without a price is left out of the rates. Raises `QuoteError` for a usage that has no price.
+        like `counts.page`; each is charged in proportion. `prompt` is the whole prompt that chooses the tier. A bucket
+        without a price is left out of the rates. Raises `QuoteError` for a usage that has no price.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Pause the garbage collector: many small values without cycles are made, which it would scan again and again."""
+    """Pause the garbage collector, which would scan many small values without cycles again and again."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

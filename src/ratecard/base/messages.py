@@ -104,7 +104,7 @@ def field_name(given: object) -> str:
 
 
 def printable(given: str) -> str:
-    """Return a text of others on one line, safe to print: its control characters escaped.
+    """Return a text from outside on one line, safe to print: its control characters escaped.
 
     >>> print(printable("gpt\\n" + chr(0xD800)))
     gpt\\n\\ud800

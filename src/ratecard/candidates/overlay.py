@@ -69,7 +69,7 @@ def selected(
 
 
 def _idle(fitting: Collection[AnyModel], families: Mapping[str, str], names: ModelNames) -> Iterator[str]:
-    """Yield each name that these models do not have, as text, with the other names of the selection."""
+    """Yield, as text, each name of a selection that none of the `fitting` models has."""
     for part, listed in names.named:
         has = {names_of_model(model, families)[part] for model in fitting}
         yield from (str(names.model_copy(update={part: (name,)})) for name in listed if name not in has)
@@ -380,7 +380,7 @@ class _Overlay:
                     self.faults.append(self.file.fault(index, at, words))
 
     def _check_effect(self) -> None:
-        """Record a fault for each model whose rates are as they were, and each change that another one undoes."""
+        """Record a fault for each model whose rates did not change, and each change that another one undoes."""
         reported: set[int] = set()
         for name, index in self.changed.items():
             before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
@@ -407,7 +407,7 @@ class _Overlay:
         return " and ".join(map(self._line, sorted(indexes)))
 
     def _rates(self, model: AnyModel) -> list[Decimal]:
-        """Return every rate on the candidate's first day, and on each later day of it on which a version begins."""
+        """Return every rate on the candidate's first day, and on each later day on which a version of it begins."""
         begins = (version.begins for version in model.versions if self.until and version.begins < utc(self.until))
         moments = {
             utc(self.day),

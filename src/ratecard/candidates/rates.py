@@ -1,4 +1,4 @@
-"""The rates of a version that a change means, and their new amounts."""
+"""The rates of a version to which a change applies, and their new amounts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -44,7 +44,7 @@ class Refusal(Exception):  # noqa: N818
 
 
 def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[str, Any]:
-    """Return the fields of a version, for `model_copy`, that new amounts of some rates and factors change."""
+    """Return the fields of a version, for `model_copy`, with new amounts for some rates and factors."""
 
     def lines_of(part: Literal["rates", "factors"], lines: Sequence[Rate | RateFactor], charge: int) -> dict[str, Any]:
         new = (
@@ -96,7 +96,7 @@ def source_of(version: Version, at: At) -> str:
 
 
 def _factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
-    """Return the factor that a `set` means, with exactly these conditions. Raises `Refusal` unless there is one."""
+    """Return the factor that a `set` changes, with exactly these conditions. Raises `Refusal` unless there is one."""
     known = {
         at: factor for at, factor in factors_of(version).items() if change.charge in (None, charge_of(version, at))
     }
@@ -155,10 +155,10 @@ def rounded(amount: Decimal, to: RoundRate) -> Decimal:
 
 
 def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meters: Meters) -> list[list[At]]:
-    """Return the rates that a `scale` means, for each of these (model, version) pairs; empty for a model without any.
+    """Return the rates that a `scale` changes, for each of these (model, version) pairs; empty for a model without any.
 
-    Raises `Refusal` for an attribute or value that no version has, for a rate that is meant only in part, if no rate is
-    meant at all, and for a model that has such rates in one of its versions but not in another.
+    Raises `Refusal` for an attribute or value that no version has, for a rate that `where` covers only in part, if no
+    rate fits, and for a model that has such rates in one of its versions but not in another.
     """
     meant, findings = _meant(versions, change, meters)
     kept = {name for (name, _), fitting in zip(versions, meant, strict=True) if fitting}
@@ -172,7 +172,7 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meter
 
 
 def lines_to_set(name: str, version: Version, change: SetRate, meters: Meters) -> list[At]:
-    """Return the rates, or the factor, that a `set` means. Raises `Refusal` if none fits, or it is unclear which."""
+    """Return the rates, or the factor, that a `set` changes. Raises `Refusal` if none fits, or it is unclear which."""
     if change.factor is not None:
         return _factors_to_set(name, version, change)
     [matching], findings = _meant([(name, version)], change, meters)
@@ -185,7 +185,7 @@ def lines_to_set(name: str, version: Version, change: SetRate, meters: Meters) -
 def _meant(
     versions: Sequence[tuple[str, Version]], change: SetRate | Scale, meters: Meters
 ) -> tuple[list[list[At]], list[Finding]]:
-    """Return the rates of each version that a change means, and the findings. Raises `Refusal` for unknown names."""
+    """Return the rates of each version that a change is for, and the findings. Raises `Refusal` for unknown names."""
     names = {name for name, _ in versions}
     called = names.pop() if len(names) == 1 else "these models"
     charges = [charge for _, version in versions for charge in _charges(version, change.charge).values()]

@@ -103,7 +103,7 @@ def _say(*sentences: str) -> None:
 
 
 def _now(report: Report) -> None:
-    """Print what the usage brings, by each key."""
+    """Print the revenue of the usage, by each key."""
     _say(*further(report, 0))
     for key in dict.fromkeys(("model", *report.simulation.by)):
         table = largest(report, key, _MODELS)

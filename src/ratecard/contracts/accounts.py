@@ -34,7 +34,7 @@ class ContractsInForce:
 
     @cached_property
     def of_accounts(self) -> Mapping[str, list[Contract]]:
-        """The contracts of each account."""
+        """Return the contracts of each account."""
         contracts: dict[str, list[Contract]] = {}
         for contract in self._contracts.values():
             for account in contract.accounts:
@@ -87,7 +87,7 @@ class ContractsInForce:
 
     @cached_property
     def kept(self) -> frozenset[str]:
-        """The models that contracts keep for themselves, at every instant, so that no date reveals a contract."""
+        """Return the models that contracts keep for themselves at any instant, so that no date reveals a contract."""
         overrides = (override for contract in self._contracts.values() for override in contract.overrides)
         return self._named_by([override.target for override in overrides if override.only])
 

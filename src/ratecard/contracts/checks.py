@@ -118,7 +118,7 @@ class ContractChecks:
         return words or self._withheld(contract, override, models)
 
     def listed(self, contract: Contract, override: Override) -> Iterator[Decimal]:
-        """Yield the list prices, after markup, of the rates that an override is for in the term of its contract."""
+        """Yield the list prices, after markup, of the rates to which an override applies during its contract."""
         charges = self._charges(contract, override, utc(contract.begins))
         yield from (charge.unit_rate(rate) for charge, rate in _met(override.target, charges, self._tables.meters))
 
@@ -233,12 +233,12 @@ class ContractChecks:
 
 
 def meets(target: OverrideTarget, charges: Iterable[VersionCharge], meters: Meters) -> bool:
-    """Return True if a target is for a rate of these charges, or for a part of one."""
+    """Return True if a target matches a rate of these charges, or a part of one."""
     return any(True for _ in _met(target, charges, meters))
 
 
 def _met(target: OverrideTarget, charges: Iterable[VersionCharge], meters: Meters) -> Iterator[tuple[Charge, Rate]]:
-    """Yield the rates that a target is for, or for a part of, each with its charge."""
+    """Yield each rate that a target matches, whole or in part, with its charge."""
     for version, charge in charges:
         for rate in charge.rates:
             if inside(target, charge, rate, version, meters) is not None:
@@ -259,7 +259,7 @@ def never_met(target: OverrideTarget, charges: Sequence[VersionCharge], meters: 
 
 
 def unknown_value(target: OverrideTarget, charges: Sequence[VersionCharge], meters: Meters) -> str:
-    """Say which value of its conditions no rate of these charges is for, if there is one, or why a target matches none.
+    """Say which value of a target's conditions matches no rate, or why the target does not; empty if all match.
 
     A misspelt value in a list would otherwise go unnoticed beside the others.
     """
@@ -270,7 +270,7 @@ def unknown_value(target: OverrideTarget, charges: Sequence[VersionCharge], mete
 
 
 def _meant(target: OverrideTarget, charges: Iterable[VersionCharge], meters: Meters) -> str:
-    """Write what may be meant by the first condition, or value of one, that these charges do not know."""
+    """Suggest known words for the first condition of a target, or value of one, that these charges do not know."""
     known: dict[str, dict[str, None]] = {}
     for version, charge in charges:
         priced = version.conditions_of(charge).items()
@@ -305,7 +305,7 @@ def _may_contradict(one: Override, other: Override, *, one_layer: bool) -> bool:
 
 
 def _apart(one: OverrideTarget, other: OverrideTarget) -> bool:
-    """Return True if both targets cannot be for the same rate, whatever the tables say."""
+    """Return True if no rate can match both targets, whatever the tables say."""
     if any(set(values).isdisjoint(other.conditions.get(name, values)) for name, values in one.conditions.items()):
         return True
     parts = ((getattr(one, part), getattr(other, part)) for part in ("model", "family", "type", "charge"))

@@ -146,7 +146,7 @@ def _set(view: Tables, **parts: Any) -> None:
 
 
 def layers_of(chain: ContractChain, model: AnyModel, families: Mapping[str, str]) -> Layers:
-    """Return the overrides of each contract of a chain that are for a model; `families` has the family of each."""
+    """Return, for each contract of a chain, the overrides that apply to a model; `families` has the family of each."""
     named = names_of_model(model, families)
     return [[override for override in contract.overrides if override.target.fits(named)] for contract in chain]
 
@@ -238,7 +238,7 @@ def version_under(version: Version, layers: Layers, meters: Meters) -> Version:
 def inside(
     target: OverrideTarget, charge: Charge, rate: Rate, version: Version, meters: Meters
 ) -> Mapping[str, Any] | None:
-    """Return the attributes of the part of a rate that a target is for; None if there is no such part.
+    """Return the attributes of the part of a rate that a target matches; None if it matches no part.
 
     Conditions that the rate does not name are left to `_by_conditions`.
     """
@@ -266,7 +266,7 @@ def inside(
 
 
 class _Line(NamedTuple):
-    """A rate, or a part of one, with the overrides that are for it if their conditions hold."""
+    """A rate, or a part of one, with the overrides that apply to it under their conditions."""
 
     rate: Rate
     layers: Layers
@@ -286,11 +286,11 @@ def _charge_under(charge: Charge, version: Version, layers: Layers, meters: Mete
 
 
 def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Iterator[_Line]:
-    """Yield the lines of a charge, split so that the same overrides are for all values of a line."""
+    """Yield the lines of a charge, split so that the same overrides apply to all values of a line."""
     domains = domains_of(version, charge)
 
     def parts(line: _Line, number: int, override: Override) -> Iterator[_Line]:
-        """Yield the part of a line that an override is for, and the rest of the line."""
+        """Yield the part of a line to which an override applies, and the rest of the line."""
         attributes = inside(override.target, charge, line.rate, version, meters)
         if attributes is None:
             yield line

@@ -93,7 +93,7 @@ class Card(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BookedCharge:
-    """A charge as it is in the ledger; `new` is whether this call wrote it. A repeated call gets the same rows.
+    """A charge as it is in the ledger; `new` is True if this call wrote it. A repeated call gets the same rows.
 
     `ignored` lists the fields of the usage without effect; after a repeated call, which rates nothing, it is empty.
     """
@@ -112,7 +112,7 @@ class BookedCharge:
 
 @dataclass(frozen=True, slots=True)
 class BookedRefund:
-    """A refund as it is in the ledger; `new` is whether this call wrote it. A repeated call gets the same rows."""
+    """A refund as it is in the ledger; `new` is True if this call wrote it. A repeated call gets the same rows."""
 
     refund_id: str
     request_id: str

@@ -69,7 +69,7 @@ class ChargeRows:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Account and request id."""
+        """Return the account and the request id."""
         return self.account, self.request_id
 
 

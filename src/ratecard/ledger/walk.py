@@ -16,9 +16,9 @@ BEFORE_ALL, AFTER_ALL = -(1 << 63), (1 << 63) - 1
 class Walk:
     """A place in a walk: numbers and text only, so that a cursor can carry it.
 
-    The walk includes the account's rows up to the number `rows`, which existed when it began. The rows that are left
-    come after the place (`instant`, `number`), in this order, and before the instant `end`; instants are microseconds
-    since 1970. `total` is the number of rows at the beginning.
+    The walk includes the account's rows up to the number `rows`, which existed when it began. The remaining rows come
+    after the place (`instant`, `number`), in this order, and before the instant `end`; instants are microseconds since
+    1970. `total` is the number of rows at the beginning.
     """
 
     size: int

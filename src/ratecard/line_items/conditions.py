@@ -410,9 +410,9 @@ def tiers_of(written: Iterable[WrittenRate]) -> list[int]:
 
 
 def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
-    """Return the buckets that are charged at the rate of another, each with that bucket, and True for its own line.
+    """Return the buckets charged at another's rate: each with the other bucket, and True if it has a line of its own.
 
-    It has a line of its own if the charge itself, and not only meters.yaml, says `parent`.
+    It has one if the charge itself, and not only meters.yaml, says `parent`.
     """
     of_charge = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
     return _parents(Identity(meters), tuple(of_charge.items()), tuple(priced))

@@ -133,7 +133,7 @@ def changing_balances(stated: Iterable[Rates]) -> list[str]:
 
 
 def unknown_worth(currency: str) -> str:
-    """Return the reason why a refund to a balance whose worth changes has no worth."""
+    """Return the reason why the worth of a refund to a balance is not known."""
     words = f"currency: what one {currency} was worth when it paid is not known"
     return f"{words}. Give the usage with the charge of this requestId, SKU and currency"
 

@@ -53,7 +53,7 @@ class BuiltFolder:
     _read: dict[str, Any] = field(default_factory=dict)
 
     def data_of(self, model: str) -> Any:
-        """Return the data of a model; that of the other models of its file is kept until their first look-up."""
+        """Return the data of a model; the data of the other models in its file is kept until they are looked up."""
         if (data := self._read.pop(model, None)) is None:
             self._read |= {entry["model"]: entry for entry in json.loads(self.lines[self.files[model]])["models"]}
             data = self._read.pop(model)

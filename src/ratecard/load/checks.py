@@ -206,7 +206,7 @@ def check_vocabulary(part: Vocabulary) -> Iterator[Finding]:
 
 
 def check_limits(part: LimitsFile) -> Iterator[Finding]:
-    """Check that there are limits, newest first, each with every line once."""
+    """Check that there are limits, newest first, and that each has every needed line once."""
     if not part.limits:
         yield ("limits",), "limits is empty. Write at least one, with the day from which it holds"
     for index, (newer, older) in enumerate(pairwise(part.limits)):

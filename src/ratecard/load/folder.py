@@ -395,7 +395,7 @@ class TableFiles:
         self.found = dict(sorted(self.found.items()))
 
     def _read(self, folder: str, name: str) -> None:
-        """Read a folder and the folders in it, under the name by which it was reached."""
+        """Read a folder and the folders in it; `name` is the path by which it was reached."""
         self._folders[folder] = set()
         try:
             entries = sorted(self._tree.entries(folder))

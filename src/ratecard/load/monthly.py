@@ -114,7 +114,7 @@ class TermChecks:
             yield ("for",), words
 
     def _never_met(self, term: Term) -> str:
-        """Say which value of its conditions no rate is for that a term covers; empty if there is none."""
+        """Say which value of a term's conditions matches no rate that the term covers; empty if all match."""
         key = _key_of(term)
         if key not in self._unmet:
             charges = [charge for place in self._over(term) for charge in self._charges[place]]
@@ -158,6 +158,6 @@ def _key_of(term: Term) -> tuple[str | None, str | None, str]:
 
 
 def _of_both(one: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return the conditions of what meets both; no value of a condition is left if nothing does."""
+    """Return the conditions that both have in common; a condition without any value means that nothing meets both."""
     merged = {**one, **other}
     return {name: tuple(value for value in values if value in one.get(name, values)) for name, values in merged.items()}

@@ -96,7 +96,7 @@ class Method(Charge):
         raise NotImplementedError(f"no calculator for {self.method}")
 
     def by_seconds(self, compiling: Compiling) -> Callable[[Shape], LineBySeconds]:
-        """Compile a charge of video into the function from a shape to its line by the seconds of reference video."""
+        """Compile a charge of video into a function of a shape; its result makes a line from the reference seconds."""
         calculate = self.calculator(compiling)
         return lambda shape: lambda seconds: calculate({**shape, "reference_seconds": seconds})
 

@@ -11,7 +11,7 @@ from ratecard.tables.version import Model
 
 
 def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
-    """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if it can be used alone."""
+    """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if that can be used alone."""
     complete = _Whole(model, version, tables)
     for stated, method in _each_condition(version, model, tables):
         for sample in method.samples(version, model.type, tables):
@@ -50,7 +50,7 @@ def _each_condition(
 
 
 class _Whole:
-    """A maker of complete usages: it adds type, model, needed conditions, and counts that other charges need."""
+    """A maker of complete usages: it adds type, model, needed conditions, and the counts that other charges need."""
 
     def __init__(self, model: Model[Any], version: MeteredVersion, tables: Tables) -> None:
         self._named = {"type": model.type, "model": model.model, **version.first_values(tables.meters)}

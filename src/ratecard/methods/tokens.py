@@ -37,8 +37,8 @@ class TokensByBucket(Tokens, Method):
     A rate names its buckets. It may name conditions, and where its tier begins: `above: 200000`, or `from: 200000`
     where that number of tokens counts already. `context: extended` is the tier above `context_token_threshold`. A
     bucket takes its own rate of the chosen tier, else that of the nearest lower tier. For a bucket without either,
-    `without_rate` says, here or in meters.yaml, whether it takes its parent's rate of the chosen tier or is refused;
-    and of a condition, whether a bucket without a rate under it has the price without it: `{batch: default}`.
+    `without_rate`, here or in meters.yaml, says whether it takes its parent's rate of the chosen tier or is refused.
+    For a bucket without a rate under a condition, `{batch: default}` keeps the price without the condition.
     """
 
     TYPES: ClassVar = ("text", "embedding")

@@ -125,7 +125,7 @@ class TokenFormula(VideoCharge, Method):
         return lambda shape: find(shape).line(shape["reference_seconds"])
 
     def by_seconds(self, compiling: Compiling) -> Callable[[Shape], LineBySeconds]:
-        """Compile the function from a shape to its line by seconds; it looks up the cell once for all seconds."""
+        """Compile the same as `Method.by_seconds`, but look up the cell of a shape once for all seconds."""
         find = _cells(self, compiling)
         return lambda shape: find(shape).line
 

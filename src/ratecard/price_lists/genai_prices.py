@@ -402,7 +402,7 @@ def _rates(cases: Sequence[PricedCase], kept: Sequence[tuple[str, str]], bucket:
 
 
 def _left_as_it_is(rates: Iterable[PeerRate]) -> dict[str, str]:
-    """Return the `without_rate` of a charge: without a rate under a condition, the rate without the condition holds."""
+    """Return a `without_rate` by which a condition without a rate of its own does not change the price."""
     return dict.fromkeys((name for rate in rates for name in rate.conditions), "default")
 
 

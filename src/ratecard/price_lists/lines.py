@@ -36,7 +36,7 @@ class SpecificRate(NamedTuple):
 def specific_rates(cases: Sequence[PricedCase], kept: Collection[tuple[str, str]] = ()) -> Iterator[SpecificRate]:
     """Yield rates for these cases, which are all combinations of their conditions, including the one without any.
 
-    A case has no rate of its own if a rate of fewer conditions gives its price, unless its condition is `kept`. Where
+    A case has no rate of its own if a rate with fewer conditions gives its price, unless its condition is `kept`. Where
     two rates would hold and neither is more specific, the case has a rate of its own.
 
     >>> amounts = ((-1, Decimal(2)), (128000, Decimal(3)))

@@ -15,8 +15,8 @@ from ratecard.requests.token_usage import read_conditions
 class ShapeRates(NamedTuple):
     """The lines of every request of a shape, and the rates of what it counts.
 
-    `fixed` are lines of the model, `beside` those of searches, which a minimum does not include. `rates` are the rates
-    of one more of each counted thing; several may share a line. A thing without a rate has no price.
+    `fixed` are lines of the model; `beside` are those of searches, to which a minimum does not apply. `rates` has the
+    rates for one more of each counted thing; several may share a line. A thing without a rate has no price.
     """
 
     metered: Metered

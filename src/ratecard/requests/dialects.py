@@ -303,7 +303,7 @@ _LITELLM = UsageDialect(
 
 
 def _of_modality(bucket: str, name: str) -> tuple[Counter, ...]:
-    """Return the counts of genai-prices for a bucket, in all and by modality, for which `name` has a place."""
+    """Return the counts of genai-prices for a bucket, whole and by modality; `name` has a `{}` for the modality."""
     return tuple(
         Counter(
             f"{bucket} {modality}".strip(),

@@ -191,9 +191,9 @@ class Found(NamedTuple):
 
 
 def agreed(dialect: UsageDialect, counts: CountAt, at: Path, problems: Problems) -> Found:
-    """Return the counts of a usage by counter; names of one count that disagree are problems.
+    """Return the counts of a usage by counter; it is a problem if two names of one count disagree.
 
-    The dialect, and not the order of the usage, decides which name the others are compared with.
+    The dialect, not the order of the usage, decides with which name the others are compared.
     """
     result = Found({}, {})
     for counter in dialect.counters:
@@ -234,7 +234,7 @@ def _one_prompt(found: Found) -> Problems:
 
 
 class CarefulReader:
-    """A reader of a usage object, with its counts by the way to each, its problems, and its values without effect."""
+    """A reader of a usage object, which keeps its counts by path, its problems, and its values without effect."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ class CarefulReader:
                 self.sort_out(inside, way)
 
     def refuse(self, way: Path, *messages: str) -> None:
-        """Add problems at a way within the usage, unless the most that are listed is reached."""
+        """Add problems at a path within the usage, until the most that are listed is reached."""
         self._listed += len(messages)
         if self._listed <= MOST_PROBLEMS:
             self._problems += [((*self.at, *way), message) for message in messages]

@@ -64,8 +64,8 @@ class TokenUsage(_ClientUsage):
 class _UnderConditions(TypedUsage):
     """The conditions of the shipped meters.yaml; those of another folder are further fields, of text.
 
-    `listed` is what `usage_from` found beside the counts: by its path, the meter of what each is one of. It is charged
-    where the model has a price for the meter, and in the quote's `ignored` otherwise.
+    `listed` has the items that `usage_from` found beside the counts: the meter of each, by its path. An item is charged
+    if the model has a price for its meter; otherwise it is in the quote's `ignored`.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)

@@ -21,7 +21,7 @@ _Reference = Annotated[Decimal, Field(ge=0, le=150), WithJsonSchema({"type": "nu
 
 
 class VideoRequest(TypedFields):
-    """The fields of `POST /video/quote`, which are the API's, with what help, refusals and OpenAPI say of each."""
+    """The fields of `POST /video/quote`, each with its words in help, refusals and OpenAPI."""
 
     model: Annotated[str, Like("id of the model, see `ratecard models`")] = Field(
         description="The model to quote", examples=["kling-o3-pro-text-to-video"]

@@ -77,7 +77,7 @@ def _meant_otherwise(old: RateCard, new: RateCard, as_of: datetime) -> Iterator[
 
 
 def _in_effect(old: RateCard, new: RateCard, as_of: datetime) -> Iterator[tuple[str, Override | Term]]:
-    """Yield the overrides and terms of a month that have begun, with their contract, where no correction is new."""
+    """Yield the overrides and terms in effect, each with its contract, unless a new correction excuses edits."""
     terms = [] if is_corrected(old.tables.monthly_correction, new.tables.monthly_correction) else [*new.tables.monthly]
     held = [("monthly", term) for term in terms]
     for name, contract in new.contracts.items():
@@ -173,7 +173,7 @@ def ended(contract: Contract, checks: ContractChecks) -> Iterator[tuple[str, str
 
 
 def contract_notes(card: RateCard, examples: Iterable[Worked]) -> Iterator[Fault]:
-    """Yield a note for each contract of nobody, and each override that ends early or has an unlikely price.
+    """Yield a note for each contract without accounts, and each override that ends early or has an unlikely price.
 
     An override ends early where its models are retired. Its price is likely if a worked example reaches it.
     """
@@ -194,7 +194,7 @@ def contract_notes(card: RateCard, examples: Iterable[Worked]) -> Iterator[Fault
 
 
 def _unlikely(override: Override, listed: Iterable[Decimal]) -> str:
-    """Say what may be a slip in the price of an override for rates with these prices; empty if nothing is."""
+    """Say why the price of an override may be a slip, beside these list prices; empty if it is likely."""
     kind, times, amount = override.kind, override.times, override.amount
     if times is not None:
         words = f"{kind} makes {value_text(times)} times the list price. 20 % less is percent: -20%"

@@ -159,9 +159,9 @@ def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rule
 def _in_question(
     old: Sequence[_Dated], new: Sequence[_Dated], rules: Rules
 ) -> Iterator[tuple[_Dated | None, _Dated | None]]:
-    """Yield what was in effect, with what is in its place now or None; then None with what is new, without correction.
+    """Yield (old, new) pairs of entries that need a reason: old in effect, new None if gone; old None if added.
 
-    Each new one with a `correction` excuses one that is gone, whose date it corrects.
+    An added entry with a `correction` is left out, and so is one entry that is gone, whose date it corrects.
     """
     days, now = {entry.effective for entry in old}, {entry.effective: entry for entry in new}
     added = [entry for entry in new if entry.effective not in days]
@@ -195,7 +195,7 @@ def _fault_of_limits(place: str, words: str) -> Fault:
 
 
 def monthly_refusals(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
-    """Yield a fault for each term of every account that differs in a month that has begun, without a `correction`."""
+    """Yield a fault for each general term of a month that has begun, if it differs without a `correction`."""
     correction = new.monthly_correction
     if is_corrected(old.monthly_correction, correction):
         return
@@ -218,7 +218,7 @@ def monthly_refusals(old: Tables, new: Tables, rules: Rules) -> Iterator[Fault]:
 
 
 def _terms_in(month: date, tables: Tables) -> tuple[Terms, dict[str, str]]:
-    """Return the texts of the terms that every account has in a month, without their dates, and their `file:line`."""
+    """Return the texts of the general terms of a month, without their dates, and their `file:line`."""
     texts, places = Terms(), dict[str, str]()
     for term in tables.monthly:
         if term.holds(month):
@@ -253,7 +253,7 @@ def edit_of(before: Priceable, after: Priceable) -> tuple[str, str] | None:
 
 
 def _no_more_accepted(before: Version, after: Version) -> Iterator[str]:
-    """Yield what requests could say of a field, and now may not: its values, or a limit that is narrower now."""
+    """Yield what a field no longer accepts: values, or numbers beyond a limit that is narrower now."""
     if not isinstance(before, VideoVersion) or not isinstance(after, VideoVersion):
         return
     for name, accepted in before.accepts:

@@ -17,7 +17,7 @@ DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
 class ErrorDetails(BaseModel):
-    """What is wrong here, and below each invalid field the same again."""
+    """The messages about a value, and the same again for each invalid field inside it."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, "ErrorDetails"]
@@ -25,7 +25,7 @@ class ErrorDetails(BaseModel):
 
 
 class ModelNotice(BaseModel):
-    """What is announced of a model: its retirement, or other prices."""
+    """The announcements of a model: its retirement, or other prices."""
 
     model_config = ConfigDict(extra="forbid")
     date: str = Field(description="When it happens, ISO 8601")
@@ -82,7 +82,7 @@ _Digest = Annotated[str, Field(description="Names the tables that the price was 
 
 
 class QuoteLine(BaseModel):
-    """What one rate comes to; numbers are text, so that no reader makes floats of them."""
+    """The amount charged at one rate; numbers are text, so that no reader makes floats of them."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)
     sku: str = Field(description="The name of the charge in the ledger")
@@ -167,7 +167,7 @@ class ListedRate(_Answer):
 
 
 class ListedCharge(_Answer):
-    """What is charged: method, unit, rates, and every option of the method under the name that it has in the tables."""
+    """A priced part: method, unit, rates, and every option of the method under the name that it has in the tables."""
 
     model_config = ConfigDict(extra="allow")
     charge: str
@@ -192,14 +192,14 @@ Constraints = Annotated[dict[str, Any], Field(description="The values of each re
 
 
 class ListedVersion(_Answer):
-    """What a model accepts, and what that costs."""
+    """The values that a model accepts, and their prices."""
 
     constraints: Constraints
     pricing: ListedPricing
 
 
 class ListedDeprecation(_Answer):
-    """When a model is retired, and what replaces it."""
+    """The day on which a model is retired, and the model that replaces it."""
 
     date: date
     warning: str
@@ -230,7 +230,7 @@ class ModelList(_Answer):
 
 
 class LastRefusal(_Answer):
-    """The tables that were refused last; `standing` while the folder still holds them."""
+    """The tables that were refused last; `standing` is true while the folder still holds them."""
 
     at: DateTime
     standing: bool
@@ -239,13 +239,13 @@ class LastRefusal(_Answer):
 
 
 class Probed(_Answer):
-    """What probes are answered."""
+    """The answer to a probe."""
 
     status: Literal["ok"] = "ok"
 
 
 class Health(_Answer):
-    """Which tables are served, and which were refused."""
+    """The tables that are served, and those that were refused last."""
 
     status: Literal["ok"] = "ok"
     digest: str = Field(description="The tables that are served")

@@ -61,8 +61,8 @@ def account_needed(account_of: Callable[..., Any]) -> Any:
 def _or_unavailable(host_check: Callable[..., Any]) -> Callable[..., Any]:
     """Return a dependency of the host that raises 503 if it fails; its own `HTTPException` is passed on.
 
-    It keeps the parameters of the host's function. A generator that fails before its `yield` has failed too;
-    what it does after that, when the request is answered, is its own affair.
+    It keeps the parameters of the host's function. A generator that fails before its `yield` has failed too; a failure
+    after that, when the request is answered, stays the host's own.
     """
     if isinstance(host_check, Bearer):
         return host_check

@@ -104,7 +104,7 @@ class ChargeRequest(_Body):
 
 
 class RefundRequest(_Body):
-    """What goes back of a charge: an `amount`, or the rest over what was `corrected`."""
+    """The refund of a charge: an `amount`, or all that was charged above the `corrected` price."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=either("amount", "corrected"))
     id: _Name = Field(description="The refund's own name: the same again pays back once")

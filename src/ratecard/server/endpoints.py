@@ -139,7 +139,7 @@ class Service:
 
     @property
     def guards(self) -> list[Depends]:
-        """The dependencies of an endpoint that needs an account."""
+        """Return the dependencies of an endpoint that needs an account."""
         return [Security(Bearer(self.check))] if self.check else []
 
     def pricing(
@@ -223,7 +223,7 @@ class _AllWorkers(Collector):
 
 
 def _is_made(file: Path) -> bool:
-    """Return False for a file that a worker makes just now, or that went with its worker: the collector fails on it."""
+    """Return False for a file that its worker is still creating, or has removed: the collector fails on it."""
     try:
         return file.stat().st_size > 0
     except FileNotFoundError:

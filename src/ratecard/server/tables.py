@@ -356,7 +356,7 @@ TableSource = TableFolder | RateCard | str | Path | None
 
 @dataclass(frozen=True, slots=True)
 class TableRefusal:
-    """When changed tables were refused, and every fault with its `file:line`."""
+    """The time at which changed tables were refused, and every fault with its `file:line`."""
 
     at: datetime
     error: TableError

@@ -220,13 +220,13 @@ _TIME = {"type": "string", "format": "date-time"}
 
 
 class _Described(BaseModel):
-    """What the ledger writes itself, in the names of the API."""
+    """Base class of rows that the ledger writes itself, under the names of the API."""
 
     model_config = ConfigDict(alias_generator=to_camel, json_schema_extra=may_be_absent)
 
 
 class EntryDetails(_Described):
-    """The request that an entry is of."""
+    """The request that an entry belongs to."""
 
     request_id: str = Field(description="Request id of the inference")
     inference_execution_time: _Count = Field(0, description="Execution time in milliseconds")

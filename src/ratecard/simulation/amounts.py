@@ -37,8 +37,8 @@ class TooManyDigitsError(SimulationError):
 class SidePrices:
     """The prices of a side as integers of 10^-`scale`: of a request, and of the smallest unit of each quantity.
 
-    `table` has the prices of every shape, in 64 bits where they fit. With a `base`, which prices most shapes alike, it
-    has only the differences from its prices. Raises `SimulationError` where a sum of the engine could overflow.
+    `table` has the prices of every shape, in 64 bits where they fit. With a `base` that has the same prices for most
+    shapes, it has only the differences from these. Raises `SimulationError` where a sum of the engine could overflow.
     """
 
     def __init__(self, roll_up: RollUp, outcomes: Outcomes, base: "SidePrices | None" = None) -> None:

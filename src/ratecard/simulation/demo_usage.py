@@ -391,7 +391,7 @@ _MOST_PAGES = 65_536
 
 
 def _pages_of(periods: Sequence[Period], rows: int) -> Iterator[dict[str, int]]:
-    """Yield pages of equally many rows (give or take one), in the order of time; a page does not cross an hour.
+    """Yield pages with equal numbers of rows (give or take one), in the order of time; a page does not cross an hour.
 
     Each has its first microsecond, its length in microseconds, and the number of its period.
     """

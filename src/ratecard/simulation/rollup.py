@@ -145,7 +145,7 @@ def rollup(
 
 
 def _named(current: Specification | None, compared: Sequence[Side], tables: str | Path | None) -> tuple[str, ...]:
-    """Return the prices as a command names them: the folder of the tables, a current revision, and the candidates."""
+    """Return the prices as words of a command: the folder of the tables, a current revision, and the candidates."""
     is_folder = isinstance(current, (str, Path)) and Path(current).is_dir()
     is_revision = isinstance(current, str) and not is_folder and compared[0].at is None
     others = (*([current] if is_revision else []), *(side.label for side in compared[1:]))

@@ -31,8 +31,8 @@ class Rated(NamedTuple):
 
     `unit` is None if it is not known, as for a video in the ledger. `charge` and `attributes` are those of the list
     rate; empty for a line without a rate of the list, such as a minimum. `paid_in` is the balance that paid a booked
-    line, and `worth` the worth of one unit of that balance. `met` says of targets of terms that name charges or
-    conditions, by their keys, whether the lines meet them; it has no target of which the lines do not say it.
+    line, and `worth` the worth of one unit of that balance. `met` says, by the key of a target, whether the lines meet
+    it; it lacks the targets for which that is not known.
     """
 
     sku: str

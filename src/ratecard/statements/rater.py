@@ -154,7 +154,7 @@ class AccountRater:
                 self._without_price(str(error), row, instant)
 
     def _paid_at(self, entry: LedgerEntry, row: Mapping[str, str], instant: datetime) -> datetime:
-        """Return when the balance of a row paid: a refund goes back at what the balance was worth then."""
+        """Return the instant at which the balance of a row paid: a refund is worth what the balance was worth then."""
         if entry.amount <= 0 or entry.currency not in self._changing:
             return instant
         if (charged := charged_at(row)) is None:

@@ -53,9 +53,9 @@ def meaning(part: BaseModel) -> str:
 
 
 def same_prices(one: Version, other: Version) -> bool:
-    """Return True if two versions give equal answers, whenever they begin and whatever the list says beside a contract.
+    """Return True if two versions give equal answers, whenever they begin and whatever the list has beside a contract.
 
-    A rate with its markup is the same price as one that has it within.
+    A rate with a markup is the same price as a rate that includes it.
     """
     first, second = (
         meaning(version.model_copy(update={"effective": date.min, "charges": (*map(_priced, version.charges),)}))

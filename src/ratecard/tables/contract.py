@@ -106,8 +106,8 @@ class ContractExample(Example):
 class Contract(Frozen):
     """What accounts pay from one UTC day until before another, by overrides of the list and by terms of the month.
 
-    `source` says who signed it, and when; `correction` why one that has begun was changed. A contract has the overrides
-    of the one that it `extends`, where it has none of its own that is for the same rate.
+    `source` says who signed it, and when; `correction` why one that has begun was changed. The overrides of the
+    contract that it `extends` hold too, except for rates that it overrides itself.
     """
 
     contract: Id

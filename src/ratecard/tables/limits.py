@@ -122,7 +122,7 @@ def _may_be_unknown(schema: dict[str, Any]) -> None:
 
 
 class Rates(Frozen):
-    """US dollars that one of each balance is worth, by name, in the order in which they pay.
+    """The worth of one unit of each balance in US dollars, by name, in the order in which balances pay.
 
     A balance whose worth is unknown (None) cannot pay, and has no limit. Every amount divided by a worth is an exact
     decimal, so that a charge to a balance is never rounded.

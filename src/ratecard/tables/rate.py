@@ -218,7 +218,7 @@ class Conditioned(Charge):
 
 
 def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = ()) -> dict[str, set[str]]:
-    """Return the conditions that the rates and factors of charges, and further factors, name; each with its values."""
+    """Return the conditions that charges and further factors name, each with its values."""
     conditions: dict[str, set[str]] = {}
     for charge in charges:
         for rate in charge.rates:

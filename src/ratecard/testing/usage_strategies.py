@@ -29,7 +29,7 @@ _MANY = 1_000_000
 
 
 def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
-    """Draw usages, with the fields that its charges read, of a model charged neither as video nor by tokens."""
+    """Draw usages of a model charged neither as video nor by tokens, with the fields that its charges read."""
     named = {"model": model.model} if model.type != "rpc" else {}  # A usage of RPC does not name its model.
     named |= version.first_values(prices.tables.meters)
     metered = prices._compiler.metered(model, version, prices.limits.rates)

@@ -341,7 +341,7 @@ def _on_each_side(
 
 
 def _amounts_for(row: _Row, version: Version | None, prices: PriceBook) -> set[Decimal | None]:
-    """Return the prices in a version of what a rate of another version is for; None for what it does not sell."""
+    """Return the prices of a version for the same thing as a row of another version; None if it does not sell it."""
     amounts, units = set[Decimal | None](), prices.tables.units
     if version is None:
         return {None}
@@ -396,7 +396,7 @@ def _named_in(row: _Row, charge: Charge, version: Version, prices: PriceBook) ->
 
 
 def _rates_for(named: Mapping[str, str], above: int, charge: Charge) -> list[Rate]:
-    """Return the rate for these values and longer prompts; if every rate names more than they do, all that fit them."""
+    """Return the rate for these values and longer prompts; all that fit, if every rate names more than these values."""
     fitting, others = list[tuple[tuple[int, int, bool], Rate]](), list[Rate]()
     for rate in charge.rates:
         attributes = {name: values for name, values in rate.attributes.items() if name not in BEGINS}

@@ -32,7 +32,7 @@ class FileThereError(SaveError):
 
 
 def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> None:
-    """Write a draft as a candidate file, read it back, and check that it means the same.
+    """Write a draft as a candidate file, read it back, and check that both are the same.
 
     `replace` allows replacing a file. Raises `DraftError` for a draft that is not a valid candidate, `SaveError` for a
     name that cannot be written; then no file is changed.

@@ -315,7 +315,7 @@ class Answers:
 
     @cached_property
     def list_prices(self) -> tuple[SidePrices, ...]:
-        """Return the charges of every row at list prices, by side, even for models that only contracts offer."""
+        """Return each side's charges for every row at list prices, even for models that only contracts offer."""
         rolled, prices = self.comparison.roll_up, []
         in_figures, left = self.comparison.coverage.in_figures, Refused("it is in no figure")
         with uncollected():

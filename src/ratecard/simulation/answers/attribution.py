@@ -131,7 +131,7 @@ def _of_requests(
     old: PricedShape | None,
     new: PricedShape | None,
 ) -> Part | None:
-    """Return the part for a difference of whole requests, without its amount; None where rates explain it."""
+    """Return the part, without its amount, for whole requests that differ; None where rates explain it."""
     if old is None or new is None:
         if old is new:
             return None

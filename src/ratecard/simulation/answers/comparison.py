@@ -264,7 +264,7 @@ class Comparison:
         """Return the groups as sources of at most `most` groups each, in the order of their keys.
 
         The engine can hold the sums of one range at once, but not those of many million groups. By default, `most` is
-        what its memory is enough for.
+        the number for which its memory suffices.
         """
         most, names = most or self.roll_up.workspace.groups_at_once, list(map(self.name, self.roll_up.plan.by))
         conditions = self._conditions(names, "TRUE", most)

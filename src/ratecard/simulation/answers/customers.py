@@ -163,7 +163,7 @@ class Discounted:
         return EXACT.subtract(self.lists[side], self.nets[side])
 
     def below_cost(self, side: int) -> bool:
-        """Return True if its requests together bring less than they cost us."""
+        """Return True if the charges for its requests together are below our costs."""
         return bool(self.margins) and self.margins[side] < 0
 
 

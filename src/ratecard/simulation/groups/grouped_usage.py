@@ -160,7 +160,7 @@ class RollUp:
         return shapes
 
     def groups_by(self, keys: Collection[str]) -> str:
-        """Return the table of groups by these keys, made once; the groups by all keys if it would save little."""
+        """Return a table of groups by these keys, made once; or the groups by all keys, if it would save little."""
         key_columns = {DAY if self.plan.is_period(key) else key for key in keys}
         wanted_keys = tuple(key for key in self.plan.keys if key in key_columns)
         if wanted_keys == self.plan.keys:

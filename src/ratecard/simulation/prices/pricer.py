@@ -83,7 +83,7 @@ class Remapping:
         return None if new is None else shape._replace(model=f"{new}{suffix}")
 
     def _replacement(self, tables: Tables, name: str) -> str | None:
-        """Return the replacement of a name, else that of the model which it is an alias of."""
+        """Return the replacement of a name, else that of the model for which the name is an alias."""
         model = tables.meant(name)
         return self.models.get(name) or (self.models.get(model.model) if model else None)
 
@@ -147,7 +147,7 @@ class Pricer:
         self._books.clear()
 
     def apart(self) -> "Pricer":
-        """Return a copy of this pricer; prices that the copy learns are forgotten with it."""
+        """Return a copy of this pricer, which forgets on its own the prices that it learns."""
         other = copy(self)
         vars(other).update({name: dict(value) for name, value in vars(self).items() if isinstance(value, dict)})
         return other

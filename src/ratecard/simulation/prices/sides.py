@@ -61,13 +61,13 @@ class Costs(ABC):
         return None
 
     def check_margin(self, kept: Fraction) -> None:  # noqa: B027 (most costs have nothing to check)
-        """Raise `SimulationError` where higher prices of what only a candidate sells lead away from a margin.
+        """Raise `SimulationError` if dearer prices of what only a candidate sells lead away from a margin.
 
         `kept` is the share of revenue that the margin leaves for the costs.
         """
 
     def following(self, at: datetime | None) -> "Costs":
-        """Return costs that take the instant of the side they are compared with, if their own instant is `at`."""
+        """Return costs without an instant of their own if theirs is `at`: they then follow the compared side."""
         return self
 
 
@@ -91,7 +91,7 @@ class CardCosts(Costs):
         return outcome.amounts if outcome.price else None
 
     def following(self, at: datetime | None) -> Costs:
-        """Return costs that take the instant of the side they are compared with, if their own instant is `at`."""
+        """Return costs without an instant of their own if theirs is `at`: they then follow the compared side."""
         return CardCosts(replace(self.card, at=None)) if self.card.at == at else self
 
 
@@ -166,7 +166,7 @@ class ShareCosts(Costs):
         return tuple(EXACT.multiply(amount, self.share) for amount in charged.amounts)
 
     def check_margin(self, kept: Fraction) -> None:
-        """Raise `SimulationError` where higher prices of what only a candidate sells lead away from a margin."""
+        """Raise `SimulationError` if dearer prices of what only a candidate sells lead away from a margin."""
         if Fraction(self.share) > kept:
             words = f"what only the candidate sells costs {self.label} of what it brings, so that a dearer price is"
             raise SimulationError(f"{words} further from this margin; give its costs as tables or CSV")

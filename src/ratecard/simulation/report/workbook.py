@@ -61,7 +61,7 @@ class Placed(NamedTuple):
 
 
 class _NoCells(dict[tuple[int, int], str]):
-    """The cells of a sheet's tables, which the library keeps to find overlaps; a sheet has only one table.
+    """A stand-in for the cells that the library keeps to find overlapping tables; a sheet has only one table.
 
     For a quarter of a million groups they would take 400 MB.
     """

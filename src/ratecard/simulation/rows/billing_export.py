@@ -128,7 +128,7 @@ class _Numbers(NamedTuple):
 
     @property
     def most(self) -> int:
-        """Return how much an amount may differ from units x price, in these integers: half of a line's last decimal."""
+        """Return the most by which an amount may differ from units x price: half of a line's last decimal."""
         return int(10 ** max(0, self.places + self.price_places - LINE_PLACES)) // 2
 
     def difference(self, units: str, charged: str) -> str:

@@ -31,7 +31,7 @@ _FURTHER = st.dictionaries(
 
 @applies_to(any_case)
 def a_valid_request_has_a_price(case: Case, data: st.DataObject) -> None:
-    """Every request that the tables accept is priced: in the model's currency, at the version in effect."""
+    """Every request that the tables accept has a price: in the model's currency, from the version in effect."""
     quoted = case.ask(data.draw(case.requests))
     quote, model = quoted.quote, case.found
     stated = (quote.model, quote.currency, quote.effective, quote.digest)

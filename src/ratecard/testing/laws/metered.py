@@ -239,7 +239,7 @@ def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
 
 @applies_to(reading("calls"))
 def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
-    """A batch costs what its calls cost one by one; a failed call costs its own credits, whatever it was."""
+    """A batch costs what its calls cost one by one; a failed call costs its own credits, whatever its method."""
     quoted, (charge,) = case.ask(data.draw(case.requests)), case.reading("calls")
     single = [case.ask(quoted.request.with_fields(calls=[call])) for call in quoted.request.body["calls"]]
     summed = sum(priced_call.of(charge) for priced_call in single)

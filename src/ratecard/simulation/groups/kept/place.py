@@ -102,9 +102,9 @@ class Distinguished(_Part):
 
 
 class KeptFile(_Part):
-    """A file of usage: the number of its share, what it was known by, and its rows; `found` with those left out.
+    """A file of usage: the number of its share, its stamp, and its rows; `found` counts those left out too.
 
-    `undated` are those of them that have no instant, where days were chosen.
+    `undated` are rows without an instant, where days were chosen.
     """
 
     share: int
