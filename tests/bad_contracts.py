@@ -112,7 +112,7 @@ BAD_TERMS: list[tuple[list[str], str]] = [
         ["{included: 1, unit: mtoken, for: {type: text, conditions: {token: output}}}"],
         "matches nothing: no rate of type text is for token: output. Did you mean 'tokens'?",
     ),
-    # Videos have durations, and no line in tokens has one.
+    # A duration is a condition of videos, and no line in tokens has one.
     (
         ["{included: 1, unit: mtoken, for: {conditions: {duration: 5s}}}"],
         "matches nothing: no rate is for duration: 5s. Allowed: context, tokens",

@@ -17,8 +17,8 @@ from shipped import CARD, remember_tables
 if TYPE_CHECKING:
     from ratecard.ledger.store import Ledger
 
-# How quick the machine is says nothing of the code. A commit that passes here passes everywhere: `make test` tries the
-# same examples every time, and `make nightly` looks for new ones.
+# The speed of the machine says nothing about the code. A commit that passes here passes everywhere: `make test` tries
+# the same examples every time, and `make nightly` looks for new ones.
 settings.register_profile(
     "any-speed", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not is_nightly()
 )
@@ -28,7 +28,7 @@ settings.load_profile("any-speed")
 def pytest_configure() -> None:
     """Before the tests are imported, and with them whatever makes tables of files."""
     remember_tables()
-    # The collector of cycles takes a third of the collection, and finds nothing there.
+    # The collector of cycles takes a third of the time in which pytest collects tests, and finds nothing there.
     gc.disable()
 
 
@@ -36,7 +36,7 @@ def pytest_collection_finish() -> None:
     """Leave the 800,000 objects of modules and tests out of what the collector looks at in each test."""
     gc.freeze()
     gc.enable()
-    # What tests leave behind is little: to look for cycles seldom is enough.
+    # Tests leave little behind, so it is enough to look for cycles seldom.
     gc.set_threshold(50_000, 20, 20)
 
 

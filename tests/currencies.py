@@ -7,7 +7,7 @@ from ratecard.load.folder import LIMITS, shipped_folder
 from ratecard.testing.card_strategies import card_of
 
 SHIPPED = "{DIEM: 1, BUNDLED_CREDITS: 1, VCU: unknown}"
-# A picture, and a film whose two lines come to 0.505 and are rounded.
+# A picture, and a film whose two lines add up to 0.505 and are rounded.
 TABLES = """\
 family: made-up
 models:

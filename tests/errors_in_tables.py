@@ -28,7 +28,7 @@ nothing is loaded from a folder with a fault. All faults of a folder are told at
 
 This page is written by `make catalogue` from the broken tables of the tests.
 """
-# What to do, by what a message says; a message whose last words say it already has its fix in them.
+# The fix for each message, by words in it; some messages already end in their fix.
 FIXES = {
     r"^unknown key 'model' in request": "Leave it out: the example is of the model that it stands under.",
     r"^unknown key .* Did you mean '([^']+)'\?": r"Write `\1` or another of those named, or leave it out.",
@@ -77,7 +77,7 @@ FIXES = {
     r"whose up_to do not rise": "Write the tier with the smaller up_to first.",
     r"^not YAML text": "Remove the character: save the file as plain text in UTF-8.",
 }
-# What the last words of a message say, where they say what to do.
+# The last words of a message that end in its fix.
 _SAID = re.compile(r"[.;] ((?:Write|Add|Leave|Name|write|keep|give|leave|let) .*)$")
 
 

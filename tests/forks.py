@@ -19,8 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-# Reads (words, environment, folder) with four files: standard input, output and error, and the one that is told the
-# identity of the process and its status. An attendant waits for the process, because it is not a child of the tests.
+# The first process reads (words, environment, folder) with four files: standard input, output and error, and one to
+# which the identity of the new process and then its status are written. An attendant waits for the new process, because
+# it is not a child of the tests.
 _FIRST = """
 import json, os, runpy, signal, socket, sys
 from importlib import import_module

@@ -13,7 +13,7 @@ FILES = {path.name: path.read_text(encoding="utf-8") for path in sorted(SOUND.gl
 # Limits are not inherited, nor are the service parameters of the vocabulary.
 _OWN = {name: (shipped_folder() / name).read_text(encoding="utf-8") for name in ("limits.yaml", "vocabulary.yaml")}
 SHARED = ("units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml")
-# (file, what stands there, what is written instead)
+# (file, old text, new text)
 Edit = tuple[str, str, str]
 SECOND = "per_second.yaml"
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from ratecard.cli import main
 from readme_blocks import CHANGE, ROOT, blocks
 
-# One mistake each: what is replaced in the changed table, by what.
+# One mistake each: the old text in the changed table, and the new text.
 MISTAKES = (
     ("rate: 0.25", "rate: 0.25 USD"),
     ("rate: 0.25", "rate: -0.25"),

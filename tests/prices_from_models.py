@@ -11,7 +11,7 @@ from math import ceil, log
 from typing import Any
 
 Fields = Mapping[str, Any]
-# A fraction: arithmetic with what JSON holds has no type of its own.
+# A fraction: arithmetic with values of JSON has no type of its own.
 Amount = Any
 _WIDE = Context(prec=200)
 
@@ -35,7 +35,7 @@ class PricesFromModels:
             return video(listed, fields, source or {})
         amount, pricing = metered(listed, fields), listed["pricing"]
         least, below = Fraction(pricing.get("minimum", 0)), Fraction(amount).denominator
-        if pow(10, below.bit_length(), below):  # no decimal holds the amount of this one line
+        if pow(10, below.bit_length(), below):  # no decimal holds the amount, so this line is rounded
             amount = rounded(amount, pricing.get("line_places", 12))
         return max(amount, least) + self.searches(listed, fields)
 
@@ -58,7 +58,7 @@ def rate_of(charge: Fields, **values: str | None) -> Amount:
 def charges_of(listed: Fields, fields: Fields) -> dict[str, Fields]:
     """The charges by their methods, as they are under the conditions that a usage states."""
     pricing, defaults = listed["pricing"], listed["constraints"].get("defaults", {})
-    chosen = ("resolution", "quality")  # which image is meant, and no condition of a price
+    chosen = ("resolution", "quality")  # these choose an image, and are not conditions
     stated = {name: fields.get(name, default) for name, default in defaults.items() if name not in chosen}
     return {charge["method"]: under(charge, stated, pricing["factors"]) for charge in pricing["charges"]}
 

@@ -33,11 +33,11 @@ from click.testing import CliRunner
 
 from ratecard.cli import main as main_command
 
-# When the pages are run: what they print of days to come does not depend on the clock.
+# The pages are run at this instant, so that examples of future days do not depend on the clock.
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 ROOT = Path(__file__).parent.parent
 CHANGE, FORMAT, CANDIDATES = "docs/change-a-price.md", "docs/table-format.md", "docs/candidates.md"
-# Pages whose examples need more than a folder of their own, and what runs them instead.
+# Pages whose examples need more than a folder of their own, and the test that runs them instead.
 ELSEWHERE = {
     "docs/server.md": "tests/server/test_clients.py, which asks a server",
     "docs/clients.md": "tests/server/test_clients.py, which asks a server",
@@ -45,11 +45,11 @@ ELSEWHERE = {
     "docs/probe.md": ".ci/test_extras.py, with a video of its own in place of one from the network",
     "docs/warehouses.md": ".ci/test_extras.py, in a session of Spark",
 }
-# What only a shell understands.
+# Signs that only a shell understands.
 _SHELL = re.compile(r"[|<>;&`$*]")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ((?!pricing_tables/)\S+\.yaml)\n")
-# These change with every edit of a table, and the sense of a page does not depend on them.
+# These change with every edit of a table, but the meaning of a page does not depend on them.
 _PASSING = re.compile(r"(?<=\.yaml:)\d+|\b[0-9a-f]{16}\b")
 _PROGRESS = re.compile(r"^ *\d+ %  .*\n", re.MULTILINE)
 
@@ -80,9 +80,9 @@ DOCS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob
 PAGES = tuple(page for page in ("README.md", *DOCS) if page not in ELSEWHERE and _has_examples(page))
 
 
-# Reads (code, folder) from lines of JSON, and answers each with what the code prints in a process of its own, which has
-# imported what examples import and loaded the shipped tables: that takes most of a start. Nor does a process tidy up
-# the million objects of these modules at its end.
+# A started process reads (code, folder) from lines of JSON, and answers each with the output of the code. It runs the
+# code in a fork, which has the imports and the shipped tables already, because these take most of a start, and which
+# does not clean up the million objects of these modules at its end.
 _STARTED = """
 import gc, json, os, sys
 import fastapi.testclient, ratecard.history, ratecard.server.charges, shipped

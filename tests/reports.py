@@ -12,7 +12,7 @@ import pyarrow.parquet
 import ratecard
 from ratecard.simulation.result import Simulation
 
-# What a spreadsheet would run, what HTML would read, and no name at all.
+# Names that a spreadsheet would run, names that are HTML, and no name at all.
 CUSTOMERS = ("acme", "=1+2", "+49", "-5", "@sum", "<b>bold</b>", 'quo"te, comma', None)
 DEARER = """
 candidate: dearer text
@@ -35,7 +35,7 @@ changes:
   - scale: {type: video}
     factor: 0.5
 """
-# Two days that a bridge leads between.
+# The two days that a bridge connects.
 PERIODS = ("2026-10-02", "2026-10-07")
 MIXED = """
 candidate: retire and add

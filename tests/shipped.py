@@ -25,7 +25,7 @@ def few_models(*names: str, of_each: int = 2) -> RateCard:
     return RateCard(replace(CARD.tables, models=chosen))
 
 
-# Enough for most simulations: a roll-up and a candidate look at every model of a card.
+# These models are enough for most simulations: a roll-up and a candidate look at every model of a card.
 FEW = few_models(
     "claude-opus-4-6", "claude-sonnet-4-6", "kling-o3-pro-text-to-video", "nvidia/parakeet-tdt-0.6b-v3",
     "openai-gpt-54", "openai-gpt-56-luna-pro", "tts-gemini-3-1-flash", "tts-kokoro", "wan-2.2-a14b-text-to-video",

@@ -52,7 +52,7 @@ HOME_OF = {
     "yaml": {"load"},
 }
 
-# A float is recognised, where a caller sends one, and nothing else; each exception has its reason.
+# Floats of callers may be recognised, but nothing else may be done with them; each exception has its reason.
 FLOAT_NAMES = {
     "line_items/source_video.py": "callers may send a float; it is read by its shortest text",
     "requests/fields.py": "callers may send a float; it is read by its shortest text",
@@ -69,11 +69,11 @@ FLOAT_LITERALS = {
     "base/suggestions.py": "how alike two words are; no money",
 }
 
-# Babel computes in the host's context, so that it must be given another one.
+# Babel computes in the host's context, so it must be given another one.
 CONTEXT_OF_OUR_OWN = {"simulation/report/figures.py"}
 
 
-# Public names with two definitions, and why both keep it.
+# Public names with two definitions, each with the reason for both.
 _COMMAND = "a command of the command line is named as the function that it calls"
 _ENGINE = "each engine answers the same question in its own language"
 DEFINED_TWICE = {
@@ -88,9 +88,9 @@ DEFINED_TWICE = {
     "simulate": _COMMAND,
     "statement": _COMMAND,
 }
-# What only the targets that are named after them install: `make test` collects every module of the tests without them.
+# Packages that only certain targets install: `make test` collects every module of the tests without them.
 OF_OTHER_TARGETS = {"anthropic", "boto3", "botocore", "genai_prices", "google", "litellm", "moto", "py4j", "pyspark"}
-# A name that a package hands out, and that is the module of this name.
+# A name of a package that means the module of this name.
 MEANT_AS_THE_MODULE = {"laws"}
 
 
@@ -332,11 +332,11 @@ def test_every_public_name_says_what_it_is() -> None:
 
 def test_no_page_or_recipe_names_a_host_or_a_path_of_one_machine() -> None:
     pages = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("*.toml")]
-    # That one shows what is refused.
+    # That page shows refused tables.
     pages += [path for path in (ROOT / "docs").glob("*.*") if path.name != "errors-in-tables.md"]
     pages += [ROOT / "Makefile", ROOT / "constraints.txt"]
     pages += [path for folder in (".ci", ".github") for path in (ROOT / folder).rglob("*") if path.is_file()]
-    # Composed, so that this page does not hold them itself.
+    # Put together here, so that this file does not contain these words itself.
     words = ["-".join(parts) for parts in (("index", "url"), ("find", "links"))] + ["file:" + "//"]
     words += [f"/{folder}/" for folder in ("root", "home", "opt")]
     wrong = [

@@ -17,8 +17,8 @@ QUOTED_ON = date(2026, 9, 29)
 CENT = Decimal("0.01")
 WORD_OF = {"true": True, "false": False, "with": True, "silent": False}
 
-# The only given quotes that are not reproduced: exact half-cent ties, which the live service (in binary floats) has
-# one cent low. (model, resolution, duration) -> the live quote.
+# The only given quotes that are not reproduced: exact half-cent ties, for which the live service (in binary floats)
+# answers one cent less. (model, resolution, duration) -> the live quote.
 TIES = {
     ("grok-imagine-1-5-text-to-video-private", "1080p", "2s"): "0.57",
     ("minimax-h3-max-turbo-text-to-video", "480P", "15s"): "0.22",

@@ -62,7 +62,7 @@ def test_the_models_of_a_price_book_are_those_of_get_models_and_of_explain(card:
             conditions = {name: tuple(values) for name, values in (listed_rate.model_extra or {}).items()}
             assert (rate.charge, rate.unit, plain_text(rate.amount)) == (charge, unit, listed_rate.rate)
             assert rate.conditions == conditions
-        if model.type != "text":  # those have the rates of their searches beside their own
+        if model.type != "text":  # text models also have the rates of their searches
             charges = explain(prices, model.model).charges
             explained = [(each.unit_rate, each.source) for charge in charges for each in charge.rates]
             assert [(rate.amount, rate.source) for rate in model.rates] == explained

@@ -111,7 +111,7 @@ def test_a_tier_beyond_the_context_can_never_apply(tmp_path: Path, above: str, n
             "factors: [{speed: fast, factor: 0.5}, {service_tier: batch, inference_geo: us, factor: 2}]",
             [2],
         ),
-        # Only a request that is fast and a batch would have it, and that has rates of its own.
+        # The factor is for requests that are both fast and a batch, but those have rates of their own.
         (
             BOTH + "- {tokens: [input, output], speed: fast, rate: 4}",
             "factors: [{service_tier: batch, factor: 0.5}, {speed: fast, service_tier: flex, factor: 0.5}]",
@@ -275,7 +275,7 @@ def test_what_no_example_reaches_stands_below_what_can_never_apply(tmp_path: Pat
 def test_shipped_tables_have_nothing_that_can_never_apply_and_no_unlikely_date() -> None:
     found = notes_on(CARD.tables, work(CARD._compiler), NOW)
     assert [note for note in found if ": no example reaches " not in str(note)] == []
-    # Each says of a line that no example has it: what the lines of the examples come from is asked of the quotes.
+    # Each note is about a line without an example: the quotes of the examples tell which lines they take.
     reached = {line.source for worked in work(CARD._compiler) if worked.quote for line in worked.quote.lines}
     assert not reached & {f"{note.file}:{note.line}" for note in found}
 
@@ -286,7 +286,7 @@ OWN_CONDITIONS = "conditions:\n  - {condition: hardware, values: [small, large]}
 @pytest.mark.parametrize(
     ("rates", "further", "line"),
     [
-        # Every usage states the hardware, and each has a rate.
+        # Every usage states the hardware, and each kind of hardware has a rate.
         (BOTH + "- {tokens: [input, output], hardware: [small, large], rate: 1}", "", 0),
         (
             "- {tokens: [input, output], hardware: [small, large], rate: 1}\n"

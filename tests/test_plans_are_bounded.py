@@ -39,7 +39,7 @@ def asked(ask: Callable[[Any], object], requests: Iterator[Mapping[str, Any]]) -
             ask(request)
 
 
-# Of a price book and a request: what is asked, and requests without end, no two of which are of one layout.
+# By name: a function of a price book, and an endless series of requests, no two of which have the same layout.
 HOSTILE: dict[str, tuple[Callable[[PriceBook], Callable[[Any], object]], Callable[[], Iterator[Mapping[str, Any]]]]] = {
     "unknown names of a video": (
         lambda prices: prices.quote_video,
@@ -102,7 +102,7 @@ def test_nothing_that_is_refused_or_of_no_fixed_words_is_kept(card: RateCard) ->
     bodies += [BODY | {"model": of, "duration": ["5s"]} for of in (VIDEO, reference)]
     for of in (VIDEO, reference):  # its examples are kept
         prices.quote_video({**BODY, "model": of})
-    prices.quote_video({**BODY, "model": reference, SECONDS: 5})  # and its words, whatever the seconds
+    prices.quote_video({**BODY, "model": reference, SECONDS: 5})  # and its words, whatever its seconds
     before = dict(prices._compiler.kept)
     for body in bodies:
         asked(prices.quote_video, iter([body]))
@@ -138,7 +138,7 @@ def kept_of(prices: PriceBook) -> dict[str, int]:
     return {name: len(dicts) for name, dicts in held.items() if isinstance(dicts, dict)}
 
 
-# Every cache without a bound, and what bounds it. All others say their bound themselves.
+# Every cache without a bound, and the reason why it stays small. All other caches state their bound.
 BOUNDED_BY = {
     "load/built.py _built": "the file of the wheel",
     "load/folder.py shipped_meters": "no argument",

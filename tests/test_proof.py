@@ -24,7 +24,7 @@ from ratecard.whatif.choices import Choices
 
 DAY = date(2026, 10, 20)
 OVI, OVI_MODEL = "video/ovi.yaml", "ovi-image-to-video"
-# A family file, what is changed in it, and a model whose version then contradicts its examples.
+# A family file, the old and the new text, and a model whose version then contradicts its examples.
 VIDEO = (OVI, "rate: 0.22}", "rate: 22}", OVI_MODEL)
 
 

@@ -72,7 +72,7 @@ def test_a_value_equals_its_like_and_nothing_else(name: str, prices: PriceBook) 
 @pytest.mark.parametrize("name", VALUES)
 def test_a_value_refuses_an_assignment(name: str, prices: PriceBook) -> None:
     value = VALUES[name](prices)
-    with pytest.raises(AttributeError):  # of which that of data classes is one
+    with pytest.raises(AttributeError):  # FrozenInstanceError is one
         setattr(value, fields(value)[0].name, None)
 
 

@@ -22,7 +22,7 @@ PLACES = {
     "ratecard.server": "server.md",
     "ratecard.testing": "test-your-tables.md",
 }
-# Where the names are that the root had, as `_MOVED` says it; written out, because it is what programs have to follow.
+# The new places of names that the root had, as in `_MOVED`; written out, because programs have to follow them.
 MOVED = {
     "ratecard.accounts": """
         Amounts ApiKey ApiKeyList BalanceError ConsumptionLimits CurrencyError KeyUsage TopUpError check_top_up

@@ -74,7 +74,7 @@ def test_no_page_asks_another_host_for_anything(site: Path) -> None:
     imported = re.compile(r"""(?:@import\s*|url\()["']?(?:https?:)?//[^\s"')]+""", re.IGNORECASE)
     found = [match for path in site.rglob("*.html") for match in asked.findall(path.read_text(encoding="utf-8"))]
     found += [match for path in site.rglob("*.css") for match in imported.findall(path.read_text(encoding="utf-8"))]
-    # Its script would fetch what draws them.
+    # A script of Mermaid would fetch the code that draws these.
     found += [str(path) for path in site.rglob("*.html") if 'class="mermaid"' in path.read_text(encoding="utf-8")]
     assert not found
 
@@ -105,7 +105,7 @@ def test_every_link_of_the_built_pages_leads_somewhere(site: Path) -> None:
 def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
     folder = copy_of_sources(tmp_path)
     links = {"docs/index.md": "[gone](gone.md), [gone](accounts.md#gone)", API: "\n::: ratecard.gone"}
-    # All other pages are only titles: a whole site takes five times as long to build.
+    # All other pages have only titles: a whole site takes five times as long to build.
     for name in DOCS:
         (folder / name).write_text(f"# {name}\n\n{links.get(name, '')}\n", encoding="utf-8")
     done = build(folder)
@@ -126,7 +126,7 @@ def test_the_reference_shows_signatures_and_examples(site: Path) -> None:
                if f">{name.rpartition('.')[2]}<" not in html]  # fmt: skip
     assert not missing
     assert "Return the price book in effect at an aware instant" in html
-    # A doctest that is not fenced is read as quotations.
+    # A doctest outside of a fence would be read as quotations.
     assert '<span class="gp">&gt;&gt;&gt; </span>' in html
     assert "<blockquote>" not in html
 
@@ -179,7 +179,7 @@ def test_the_notebook_runs_and_is_kept_without_outputs(tmp_path: Path) -> None:
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in code)
     assert '"20000"' in code[0].source
-    code[0].source = code[0].source.replace('"20000"', '"2000"')  # rows, which are as good for a test
+    code[0].source = code[0].source.replace('"20000"', '"2000"')  # fewer rows are enough for a test
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     said = "\n".join(
         str(output.get("text") or output.data.get("text/plain")) for cell in code for output in cell.outputs

@@ -233,7 +233,8 @@ class RateCard:
         listed = self.tables.models[model.model]
         self.prove(listed, listed.version_at(version.begins) or version)
         for contract in chain[:1] if self._proves else ():
-            # Under a candidate, contracts of the tables follow the changed list: only its own contracts are proved.
+            # Under a candidate, contracts of the tables follow the changed list, so only the candidate's own are
+            # proved.
             if self._base is not None and contract.contract in self._base.contracts:
                 continue
             if contract.contract not in self._proved_contracts:

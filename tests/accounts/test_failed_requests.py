@@ -31,9 +31,9 @@ def test_twenty_failures_are_allowed(prices: PriceBook) -> None:
     ("last", "at", "until"),
     [
         (29, 29, 59),
-        (30, 30, 60),  # within 30 seconds: to the last of them
+        (30, 30, 60),  # within 30 seconds, the last one included
         (31, 31, None),  # the first is too long ago
-        (30, 29.999, None),  # it has not failed yet
+        (30, 29.999, None),  # the failure is yet to come
         (30, 59.999999, 60),
         (30, 60, None),  # the block is over
     ],

@@ -199,7 +199,7 @@ def test_a_limit_names_its_headers() -> None:
 @pytest.mark.parametrize(
     ("size", "left", "fits"),
     [
-        (10_000, {}, 75),  # 75 x 10,000 = 750,000: to the last token
+        (10_000, {}, 75),  # 75 x 10,000 = 750,000, the whole limit
         (10_001, {}, 74),
         (750_000, {}, 1),
         (750_001, {}, 0),

@@ -24,7 +24,7 @@ def quote(prices: PriceBook) -> Quote:
 @pytest.mark.parametrize(
     ("limits", "before", "currency", "within"),
     [
-        ({"usd": "1.00"}, "0.23", "usd", True),  # to the last cent
+        ({"usd": "1.00"}, "0.23", "usd", True),  # exactly the limit
         ({"usd": "1.00"}, "0.2300000001", "usd", False),
         ({"usd": "0"}, "0", "usd", False),
         ({"usd": None}, "10000", "usd", True),
@@ -137,7 +137,7 @@ def test_an_estimate_is_paid_at_the_worth_that_balances_have_in_its_price_book(p
     ("limits", "before", "within"),
     [
         ({}, {}, True),
-        ({"usd": "0.27", "diem": "0.4"}, {}, True),  # each to the last cent
+        ({"usd": "0.27", "diem": "0.4"}, {}, True),  # exactly both limits
         ({"usd": "0.2699"}, {}, False),
         ({"diem": "0.3999"}, {}, False),
         ({"usd": "1", "diem": "1"}, {"usd": "0.73", "diem": "0.6"}, True),
@@ -188,7 +188,7 @@ def test_a_limit_in_an_unknown_currency_is_refused(quote: Quote, spent: Any) -> 
         if spent is None:
             with pytest.raises(CurrencyError, match=r"^currentPeriodUsage has 'eur'"):
                 within_limits(quote, key)
-        else:  # what the record says of it does not count then
+        else:  # the usage in the record does not count then
             assert within_limits(quote, key, spent)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ratecard.base.json_text import MOST_LEVELS, JsonError, read_json
 from ratecard.base.money import READING
 
-# Texts that have what the proof of distinct keys counts, or look as if they had.
+# Texts with keys and colons, which the proof of distinct keys counts, and texts that look like them.
 TEXTS = st.sampled_from(["", "a", "b", ":", "::", "a:b", "16:9", '"', '":', "\\", "\\u003a", "[", "]", "é", "\n", "{"])
 KEYS = TEXTS.map(json.dumps) | st.sampled_from([r'"\u003a"', r'"\u0061"', '"model"', '"duration"'])
 SPACE = st.sampled_from(["", "", "", " ", "\n", "\t", "\r "])
@@ -126,7 +126,7 @@ def test_what_is_not_json_says_why(content: Any, words: str) -> None:
 def test_nesting_is_bounded_on_both_ways(opening: str, closing: str, colon: str, outer: str) -> None:
     levels = MOST_LEVELS - outer.count("{{") - outer.count("[")
     text = f'{opening * levels}"{colon}"{closing * levels}'
-    # A lone surrogate is read by the standard library alone.
+    # Only the standard library reads a lone surrogate.
     careful = f'{opening * levels}"\\ud800"{closing * levels}'
     for inner in (text, careful):
         assert read_json(outer.format(inner)) == json.loads(outer.format(inner))

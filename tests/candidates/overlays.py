@@ -17,7 +17,7 @@ why: because
 changes:
 """
 
-# The models of `MIXED`, each with what is special about it.
+# The models of `MIXED`, each with the feature that it stands for.
 MIXED = """# A comment at the top.
 family: mixed
 models:
@@ -144,7 +144,7 @@ models:
         examples:
           - {usage: {count: 1000}, total: 10}
 """
-# A model as a candidate adds it.
+# A model as a candidate file writes it.
 ADDED = """  - family: {family}
     add:
       model: {model}

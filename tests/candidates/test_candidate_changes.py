@@ -200,7 +200,7 @@ def test_candidates_are_stacked_in_either_order_of_their_days(card: RateCard, fo
         ("2027-09-01", ["0.2"]),
         ("2027-01-01", ["0.1"]),
     ]
-    # The later one was there first, so it is based on what held then.
+    # The later candidate was laid first, so it is based on the prices before the earlier one.
     assert amounts(card.with_candidate(two).with_candidate(one), "plain") == [
         ("2027-10-01", ["0.3"]),
         ("2027-09-01", ["0.2"]),

@@ -26,7 +26,7 @@ def card(folder: Path) -> RateCard:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        # What matches nothing.
+        # Changes that match nothing.
         (
             "- set: plane\n  rate: 1",
             "6: matches nothing: no model 'plane'. Did you mean 'plain'? Name a model's id, as the tables have it",
@@ -71,7 +71,7 @@ def card(folder: Path) -> RateCard:
             "resolution 480p | 720p, audio true; resolution 1080p",
         ),
         ("- retire: zzz", "6: matches nothing: no model 'zzz'. Name a model's id, as the tables have it"),
-        # What is not clear.
+        # Changes that are not clear.
         (
             "- set: sized\n  where: {resolution: 720p, audio: true}\n  rate: 1",
             "7: the rate at video/mixed.yaml:46 is for resolution 480p, 720p together; name "
@@ -122,7 +122,7 @@ def card(folder: Path) -> RateCard:
             "29: line 6 adds new; write it there as it should be",
         ),
         (NEW + "- retire: new", "29: line 6 adds new; write it there as it should be"),
-        # What changes nothing.
+        # Changes without effect.
         ("- set: plain\n  rate: 0.1000", "7: changes nothing: plain has this rate already (video/mixed.yaml:15)"),
         ("- scale: {type: video}\n  factor: 1.0", "7: changes nothing: every rate x 1 is the same"),
         ("- scale: {model: free}\n  factor: 2", "6: changes nothing: all of these rates are 0"),
@@ -132,7 +132,7 @@ def card(folder: Path) -> RateCard:
             "Leave both out; to change all models but one, use except",
         ),
         ("- retire: plain\n- retire: plain", "7: changes nothing: plain is retired already, on 2027-09-01"),
-        # What the tables could not hold.
+        # Results that tables cannot hold.
         (
             "- scale: {model: sized}\n  factor: 0.00000000000000000000000000001",
             "7: 0.01 (video/mixed.yaml:44) x 0.00000000000000000000000000001 has more than 30 decimal places, "
@@ -172,7 +172,7 @@ def card(folder: Path) -> RateCard:
             NEW.replace("[5s]", "[5 s]"),
             "17: duration '5 s' is not in vocabulary.yaml. Did you mean '5s'? Allowed: ",
         ),
-        # What is not written as a change.
+        # Items that are not written as changes.
         (
             "- set: plain\n  rate: 1\n  rate: 2\n- retire: zzz",
             "8: key 'rate' is written twice (first in line 7); keep one\n"
@@ -251,7 +251,7 @@ def test_a_surcharge_that_no_version_will_name_can_be_retired(tmp_path: Path) ->
     words.write_text(text.replace("currency: USD\n", "currency: USD\n    retired: {on: 2027-09-01}\n"))
     card = ratecard.load_rate_card(tables)
     assert card.with_candidate(candidate(tables, "- retire: looking\n"))
-    # A version that begins later counts, although the one in effect names no surcharge.
+    # A version that begins later counts, although the version in effect names no surcharge.
     version = text[text.index("      - effective") :].replace("2027-01-01", "2027-12-01")
     old = text[text.index("      - effective") :].replace("        surcharges: {web_search: looking}\n", "")
     old = old[: old.rindex("          - {usage")]

@@ -145,7 +145,7 @@ def test_examples_that_have_no_price_any_more_are_refused(folder: Path) -> None:
     )
     retire = candidate(folder, "- retire: talker\n", name="one.yaml")
     assert promotion(folder, retire, CHECKED)
-    # The version from 2028 on has its own examples, of which one names a search that is gone by then.
+    # One example of the version from 2028 on names a search that is retired by then.
     searches = folder / "searches.yaml"
     searches.write_text(
         searches.read_text().replace("currency: USD\n", "currency: USD\n    retired: {on: 2027-08-01}\n")
@@ -185,7 +185,7 @@ def test_a_total_that_no_table_can_hold_is_refused(folder: Path) -> None:
 
 
 def test_lines_that_would_mean_something_else_are_not_written(folder: Path) -> None:
-    # A first key in the long form has no place for another one.
+    # A first key in the long form leaves no place for another key.
     old = "family: mixed\nmodels:\n  - model: plain\n"
     lines = MIXED[MIXED.index(old) :].replace("- effective: 2027-01-01", "- ? effective\n        : 2027-01-01", 1)
     (folder / "video" / "mixed.yaml").write_text(lines)

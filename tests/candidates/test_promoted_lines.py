@@ -99,7 +99,7 @@ def test_a_version_between_two_is_written_between_them(folder: Path) -> None:
     begins = [line.strip() for line in lines[made.added[0].first - 2 : made.added[0].last + 1]]
     assert begins[:2] == ["total: 0.65", "- effective: 2027-03-01"]
     assert begins[-2:] == ["- {request: {duration: 5s, resolution: 720p}, total: 0.10}", "- effective: 2027-01-01"]
-    # Without a day of announcement there is no line for one, and so with the base's other remarks.
+    # Without an announcement there is no line for its day; the other remarks of the base are left out too.
     assert "announced" not in made.added[0].text
 
 

@@ -153,7 +153,7 @@ BETTER = "its rates are as they were. Leave both out; to change all models but o
 @pytest.mark.parametrize(
     ("changes", "lines"),
     [
-        # The rates of a whole model are as they were.
+        # The whole model has its old rates again.
         (
             "- scale: {type: video}\n  factor: 2\n- set: plain\n  rate: 0.1",
             [f"8: changes nothing of plain: it undoes line 6, {BETTER}"],
@@ -162,7 +162,7 @@ BETTER = "its rates are as they were. Leave both out; to change all models but o
             "- scale: {model: plain}\n  factor: 2\n- scale: {model: plain}\n  factor: 3\n- set: plain\n  rate: 0.1",
             [f"10: changes nothing of plain: it undoes line 6 and line 8, {BETTER}"],
         ),
-        # The model has other rates in the end, but nothing is left of one change.
+        # The rates of the model differ in the end, but one of the changes has no effect.
         (
             "- scale: {model: sized}\n  charge: fee\n  factor: 2\n- scale: {model: sized}\n  factor: 0.5",
             ["6: changes nothing: line 9 undoes it. Leave one of them out"],
@@ -171,7 +171,7 @@ BETTER = "its rates are as they were. Leave both out; to change all models but o
             "- scale: {model: plain}\n  factor: 2\n- set: plain\n  rate: 0.7",
             ["6: changes nothing: line 8 undoes it. Leave one of them out"],
         ),
-        # All rates but one of a model: that is said by setting this one back.
+        # To scale all rates but one, this one rate is set back.
         ("- scale: {model: sized}\n  factor: 2\n- set: sized\n  charge: fee\n  rate: 0.5", []),
         ("- scale: {type: video}\n  factor: 2\n- set: plain\n  rate: 0.7", []),
         ("- set: plain\n  rate: 0.7\n- scale: {model: plain}\n  factor: 2", []),

@@ -20,7 +20,7 @@ from ratecard.tables.video import VideoModel, VideoVersion
 
 FACTS = Path(__file__).parent.parent / "facts"
 TICK = timedelta(microseconds=1)
-# The twelve versions begin on the 1st of each month, one on the last day of February, one on the day after it.
+# Twelve versions: on the first day of each month, but on the last day of February and on the day after it.
 DAYS = [date(2027, 1, 1), date(2027, 2, 28), *(date(2027, month, 1) for month in range(3, 13))]
 RETIRED = date(2028, 2, 29)
 ZONES = [UTC, *(timezone(timedelta(minutes=minutes)) for minutes in (-12 * 60, -210, 345, 14 * 60))]

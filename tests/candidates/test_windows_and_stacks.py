@@ -122,11 +122,11 @@ def test_a_wrong_scale_is_reported_at_its_line(card: RateCard, folder: Path, cha
 @pytest.mark.parametrize(
     ("day", "until", "versions"),
     [
-        # Nothing begins meanwhile: the list prices come back by a version of their own.
+        # No version of the list begins meanwhile: a version of the candidate restores the list prices.
         ("2027-09-01", "2027-11-01", [("2027-11-01", "0.01"), ("2027-09-01", "0.02")]),
-        # The list changes meanwhile, and is followed.
+        # A version of the list begins meanwhile, and the candidate follows it.
         ("2027-03-01", "2027-11-01", [("2027-11-01", "0.01"), ("2027-06-01", "0.02"), ("2027-03-01", "0.02")]),
-        # The list changes just then, and needs no version.
+        # A version of the list begins on the day on which the candidate ends, so no further version is needed.
         ("2027-03-01", "2027-06-01", [("2027-06-01", "0.01"), ("2027-03-01", "0.02")]),
         ("2027-03-01", "2027-06-02", [("2027-06-02", "0.01"), ("2027-06-01", "0.02"), ("2027-03-01", "0.02")]),
         ("2027-03-01", "2027-05-31", [("2027-06-01", "0.01"), ("2027-05-31", "0.01"), ("2027-03-01", "0.02")]),
@@ -225,7 +225,7 @@ def test_a_window_over_a_list_change_cannot_be_promoted_and_says_so(folder: Path
 def test_a_candidate_for_good_is_not_ended_by_the_promotion_below_it(card: RateCard, folder: Path) -> None:
     dearer = candidate(folder, "- scale: {model: plain}\n  factor: 3\n", "2027-10-01", name="dearer.yaml")
     sale = ending(folder, "- scale: {model: plain}\n  percent: -50%\n", "2027-09-01", "2027-11-01", "sale.yaml")
-    # The sale follows what becomes dearer meanwhile, and leaves it behind.
+    # During the sale, its prices follow the dearer list, which is unchanged after it.
     assert amounts(card.with_candidate(dearer).with_candidate(sale), "plain") == [
         ("2027-11-01", ["0.3"]),
         ("2027-10-01", ["0.15"]),
@@ -260,7 +260,7 @@ def test_several_candidates_are_stacked_on_the_command_line(folder: Path, card: 
         done = CliRunner().invoke(main, ["diff", str(folder), word])
         assert done.exit_code == 2
         assert said in done.stderr
-    # A file whose name has a plus in it is that file.
+    # A file with a plus in its name is one file.
     plus = one.with_name("one+two.yaml")
     plus.write_bytes(one.read_bytes())
     assert CliRunner().invoke(main, ["diff", str(folder), str(plus)]).exit_code == 0

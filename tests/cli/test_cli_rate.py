@@ -211,7 +211,7 @@ def test_no_usage_or_two_is_wrong_use(rate: Rate, words: list[str]) -> None:
     assert "Error: " in sent.stderr
 
 
-# What is required is followed by what it may be, for people only.
+# For people, a required field is followed by its choices.
 @pytest.mark.parametrize(
     ("command", "words", "said"),
     [

@@ -85,14 +85,14 @@ def test_an_option_is_used_or_refused(name: str, mode: str, option: str, written
         words += ["--engine", "spark"]
     context = made.make_context(name, words, parent=PARENT)
     if option in OTHER_MODES and mode not in OTHER_MODES.values():
-        return  # it asks for another mode, which has lines of its own here
+        return  # this word asks for another mode, which is tested by itself
     if option in MODES.get(name, {}).get(mode, Mode("", frozenset())).unused:
         with pytest.raises(click.UsageError, match="leave out"):
             refuse_unused(context)
         return
     try:
         refuse_unused(context)
-    except click.UsageError as error:  # of the words that ask for the mode
+    except click.UsageError as error:  # from the words that ask for the mode
         assert written not in error.message.partition("leave out ")[2].split(", ")
 
 

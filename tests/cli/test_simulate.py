@@ -219,7 +219,7 @@ def test_what_chooses_no_rows_or_no_prices_is_said(
     assert said in done.stderr
 
 
-# The command, which sends itself a signal once the engine has read a part of the usage.
+# The command; it sends itself a signal once the engine has read a part of the usage.
 STOPPED = """
 import os, sys, threading, time
 from ratecard.cli import main, simulate_progress

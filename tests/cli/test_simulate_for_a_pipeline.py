@@ -49,7 +49,7 @@ def test_beyond_the_limits_it_says_by_how_much_and_who(paths: tuple[str, str], t
         rises = {row.key[0]: Fraction(row.difference()) / Fraction(row.amounts[0]) for row in found.groups}
         whole = found.total
     middle = sorted(rises.values())[len(rises) // 2]
-    # Exactly the limit is within it.
+    # A change that equals the limit is allowed.
     share = f"{Decimal(middle.numerator * 100) / Decimal(middle.denominator):.6f}%"
     over = {name or "(none)" for name, rise in rises.items() if rise > Fraction(Decimal(share[:-1])) / 100}
     done = run(paths[0], "--candidate", paths[1], "--max-rise", share, "--out", str(tmp_path / "all.csv"))
@@ -118,7 +118,7 @@ def test_each_swing_is_what_a_candidate_for_the_family_alone_says(
                 path = tmp_path / "one.yaml"
                 path.write_text(SCALED.format(family=swing.family, percent=f"{sign}{percent}"), encoding="utf-8")
                 assert effect == found.against(path).total.difference(), swing.family
-        # Nothing of it stays behind.
+        # A tornado leaves nothing behind in the simulation.
         assert tornado(found, Fraction(percent, 100)) == swings
         assert sum(swing.revenue for swing in swings) == found.total.amounts[0]
 
@@ -131,14 +131,14 @@ def test_a_tornado_prices_each_row_at_its_own_time_where_no_day_is_named(paths: 
         claude = [each for _, each, _ in rows if each.shape.model == "claude-opus-4-6"]
     assert claude
     assert card.tables.families["claude-opus-4-6"] == "claude"
-    # Prices of tokens are not rounded: half as much again is half as much.
+    # Prices of tokens are not rounded: rates that are half higher bring half more revenue.
     assert swings["claude"].rise == swings["claude"].revenue / 2
     assert swings["claude"].fall == -swings["claude"].revenue / 2
 
 
 def test_what_cannot_be_moved_says_why(paths: tuple[str, str], tmp_path: Path) -> None:
     folder, tables = tmp_path / "tables", read_folder()
-    # A rate of 21 decimal places, and what it makes of the total of its example.
+    # A rate of 21 decimal places, and the total that its example then has.
     head, model, rest = tables["text/claude.yaml"].decode().partition("- model: claude-opus-4-6\n")
     rest = rest.replace("cache_write, rate: 7.5}", f"cache_write, rate: 7.5{'0' * 19}1}}", 1)
     rest = rest.replace("total: 0.0483}", f"total: 0.0483{'0' * 19}1}}", 1)

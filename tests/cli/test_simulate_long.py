@@ -44,7 +44,7 @@ def test_what_a_line_says() -> None:
     assert watch.look().line() == "  5 %  Reading usage: tokens, 0:00 left"
     now[0], part[0] = 10.0, 50.0
     assert watch.look().line() == " 48 %  Reading usage: tokens, 50,000 rows a second, 0:11 left"
-    part[0] = 40.0  # an engine may take back what it has said
+    part[0] = 40.0  # an engine may take back its percentage
     assert watch.look().percent == 47.5
     watch.begin("Writing", None)
     assert watch.look().line() == " 95 %  Writing, 50,000 rows a second, 0:01 left"
@@ -58,7 +58,7 @@ def test_lines_are_told_where_there_is_no_terminal(capfd: pytest.CaptureFixture[
             time.sleep(0.01)
             said += capfd.readouterr().err
     capfd.readouterr()
-    with progress() as begin:  # what is over soon says nothing
+    with progress() as begin:  # short work prints nothing
         begin("Reading usage: tokens", None)
     assert capfd.readouterr().err == ""
 
@@ -69,7 +69,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_usage_is_read(
     _, dearer = paths
     unreadable = tmp_path / "usage.parquet"
     unreadable.write_bytes(b"nothing that could be read")
-    long = tmp_path / f"{'x' * 250}.html"  # no name is left for what is written beside it
+    long = tmp_path / f"{'x' * 250}.html"  # the name is too long for a temporary file beside it
     done = run(str(unreadable), "--candidate", dearer, "--out", str(long))
     assert done.exit_code == 2
     assert "cannot be written: File name too long" in done.stderr

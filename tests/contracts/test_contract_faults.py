@@ -66,7 +66,7 @@ def test_a_model_that_is_kept_for_nobody_is_a_fault() -> None:
     nobody = keeps.replace("accounts: [a-1]\n", "")
     words = "c0.yaml:6: only keeps hidden from everyone: no contract with accounts has a price for it. Name accounts"
     assert words in faults(nobody)
-    # Another contract that names the model, or extends what keeps it, has the model.
+    # Another contract can use the model if it names it, or extends the contract that keeps it.
     for overrides, further in (("- {for: {model: hidden}, percent: -5%}", ""), ("", "extends: acme\n")):
         card_of(nobody, contract(overrides, "other", "a-2", further=further))
     closed = contract("- {for: {model: hidden}, closed: true}", "other", "a-2", further="extends: acme\n")

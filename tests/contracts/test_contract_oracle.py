@@ -117,7 +117,7 @@ def expected(
                 amount *= Fraction(each.factor)
         return amount
 
-    # Of a condition that the list names nowhere, no value is met, not even its default.
+    # A condition that the list names nowhere is never met, not even by its default.
     priced = {name for factor in charge.multipliers for name in factor.conditions}
     priced |= {name for rate in charge.rates for name in rate.attributes}
     has = {"tokens": bucket, **{name: value for name, value in full.items() if name in priced}}

@@ -47,7 +47,7 @@ def test_a_contract_has_the_overrides_of_what_it_extends_where_it_has_none() -> 
     body = {"model": "clip", "duration": "10s", "resolution": "480p"}
     quote = card.at(DAY, account="a-1").quote_video(body)
     assert (quote.total, quote.contract) == (Decimal("0.99"), "own")
-    # What it extends has ended.
+    # The contract that it extends has ended.
     assert rate(card, date(2027, 2, 1), account="a-1") == "1.9"
     assert card.boundaries(account="a-1")[-3:] == tuple(
         datetime(*day, tzinfo=UTC) for day in ((2026, 10, 1), (2027, 1, 1), (2027, 10, 1))
@@ -289,7 +289,7 @@ def test_ten_thousand_contracts_load_within_five_seconds() -> None:
     many = {f"contracts/c-{at}.yaml": contract(MANY, f"c-{at}", f"a-{at}").encode() for at in range(10_000)}
     tables_from(tables)
     took: list[float] = []
-    while not took or (took[-1] >= 5 and len(took) < 3):  # others on the machine slow it down now and then
+    while not took or (took[-1] >= 5 and len(took) < 3):  # other programs slow the machine down now and then
         gc.collect()
         begins = process_time()
         tables_from(tables)

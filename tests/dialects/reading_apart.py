@@ -28,7 +28,7 @@ RATES = {
     "cache_input_document": "0.43",
     "output_document": "23",
 }
-# Reasoning of a model that speaks or draws has no rate of its own here: of which modality it is, nobody counts.
+# Reasoning of a model with audio or images has no rate of its own here, because nobody counts its modality.
 REASONING = "17"
 CALLS = {
     "web_search": "11",
@@ -51,7 +51,7 @@ class Reading(NamedTuple):
     written: int = 0
     written_1h: int = 0
     reasoning: int = 0
-    # By modality; what is not counted of any is text.
+    # Tokens by modality; tokens without one are text.
     prompt_of: Mapping[str, int] = {}
     read_of: Mapping[str, int] = {}
     completion_of: Mapping[str, int] = {}
@@ -180,7 +180,7 @@ def _anthropic(response: Any) -> Reading:
         completion=_whole(usage, "output_tokens"),
         read=read,
         written=written,
-        # All of it is for an hour, where nothing is for five minutes.
+        # Everything is written for an hour if nothing is written for five minutes.
         written_1h=written if long and not short else long,
         reasoning=_whole(usage.get("output_tokens_details") or {}, "thinking_tokens"),
         calls={name: _whole(tools, f"{name}_requests") for name in ("web_search", "web_fetch")},

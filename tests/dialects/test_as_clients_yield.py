@@ -72,7 +72,7 @@ def chunk(name: str, usage: Any = None, **metadata: Any) -> Any:
 @pytest.mark.parametrize(
     "parts",
     [
-        # LangChain names only what has no name yet: parts of one response of OpenAI have three kinds of names.
+        # LangChain names only parts without a name: the parts of one response of OpenAI have three kinds of names.
         [
             chunk("resp_1"),
             chunk("lc_run--1"),
@@ -102,13 +102,13 @@ def test_two_runs_of_langchain_are_two_responses(first: str, second: str) -> Non
 def test_objects_of_voyage_hold_what_was_asked_for() -> None:
     for beside in ({"embeddings": [[0.1, -0.5]]}, {"results": [SimpleNamespace(index=0, relevance_score=0.9)]}):
         assert tokens("voyage", SimpleNamespace(total_tokens=12, **beside))["input"] == 12
-    assert refusal("voyage", SimpleNamespace(total_tokens=12, image_pixels=9)) != {}  # which has a price
+    assert refusal("voyage", SimpleNamespace(total_tokens=12, image_pixels=9)) != {}  # pixels have a price
 
 
 @pytest.mark.parametrize(
     ("call", "counted"),
     [
-        ({}, {"web_search": 1}),  # as the first ones of the API
+        ({}, {"web_search": 1}),  # as the first searches of the API
         ({"action": None}, {"web_search": 1}),
         ({"action": {"type": "search"}}, {"web_search": 1}),
         ({"action": {"type": "open_page"}}, None),

@@ -91,7 +91,7 @@ def test_anthropic(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", cases("gemini"))
 def test_google_genai(case: dict[str, Any]) -> None:
     types = pytest.importorskip("google.genai.types", reason=_REASON)
-    # Its models refuse what a gateway adds.
+    # The models of the client refuse the fields that a gateway adds.
     said = json.loads(json.dumps(case["response"]))
     for part in said if isinstance(said, list) else [said]:
         part["usageMetadata"].pop("pydantic_ai_gateway", None)
@@ -122,7 +122,7 @@ def _nothing_from_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
-@pytest.mark.filterwarnings("ignore")  # of its own models
+@pytest.mark.filterwarnings("ignore")  # about its own models
 def test_litellm() -> None:
     utils = pytest.importorskip("litellm.types.utils", reason=_REASON)
     for provider in ("openai", "deepseek", "openrouter"):
@@ -156,7 +156,7 @@ def test_genai_prices() -> None:
     usage = usage_from("genai-prices", made, model="m")
     assert isinstance(usage, TextUsage)
     assert usage.tokens is not None
-    # Every unit is read: those written for five minutes have the rate of writing, and no bucket of their own.
+    # Every unit is read. Tokens written for five minutes have the rate of writing, and no bucket of their own.
     five = [key for key in keys if "5m" in key]
     assert len(usage.tokens) + len(five) >= len(keys)
     others = {key: 2 for key in units if key not in keys and key != "requests"}  # every usage is one request

@@ -53,10 +53,10 @@ def test_the_responses_api_is_read_wherever_it_is_offered(dialect: str) -> None:
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
-        # A chat, whose total has the reasoning beside the completion; without any, nothing lies beside.
+        # In a chat, the total includes reasoning beside the completion, if there is any.
         (CHAT | {"total_tokens": 135, "completion_tokens_details": {"reasoning_tokens": 15}}, {"output": 35}),
         (CHAT | {"completion_tokens_details": {"reasoning_tokens": 0}}, {"output": 20}),
-        # A response, whose output has it.
+        # In a response, the output includes reasoning.
         (
             {"input_tokens": 100, "output_tokens": 20, "output_tokens_details": {"reasoning_tokens": 15}},
             {"output": 20},
@@ -67,7 +67,7 @@ def test_xai_counts_reasoning_beside_a_chat_and_in_a_response(usage: dict[str, A
     given = read("xai", usage).tokens
     assert given is not None
     assert given.items() >= {"input": 100, **tokens}.items()
-    # The total says which it is; where it says something else, nobody knows.
+    # The total decides which of both it is; any other total is refused.
     assert list(refusal("xai", usage | {"total_tokens": 134})) == ["total_tokens"]
     if tokens["output"] == 35:
         assert list(refusal("openai", usage)) == ["total_tokens"]
@@ -79,7 +79,7 @@ def test_xai_s_tools_are_counted_by_their_kind_or_refused() -> None:
     counts = {"web_search": 2, "x_search": 1, "code_interpreter": 1}
     told = usage | {"num_server_side_tools_used": 7, "server_side_tool_usage_details": kinds}
     listed = [{"type": "web_search_call", "action": {"type": "search"}}, {"type": "code_interpreter_call"}]
-    # What the usage counts is not counted by the output again.
+    # Calls that the usage counts are not counted again from the output.
     for response in (told, {"usage": told}, {"usage": told, "output": listed}):
         usage_read = read("xai", response)
         assert usage_read.counts == counts
@@ -183,7 +183,7 @@ def test_an_interaction_has_thoughts_and_tokens_of_tools_beside() -> None:
         assert read("gemini-interactions", response).tokens == tokens
         assert read("gemini-interactions", response).counts == {"web_search": 2}
     assert "not finished" in refusal("gemini-interactions", [begin])[""]
-    # Nobody says whether the stored turns before, which this counts, are billed.
+    # It is not known whether the stored earlier turns, which this count includes, are billed.
     assert list(refusal("gemini-interactions", {"usage": usage | {"raw_prompt_token": 24750}})) == [
         "usage.raw_prompt_token"
     ]
@@ -282,7 +282,7 @@ def test_vercel_s_details_say_that_the_cache_is_part_of_the_input() -> None:
         assert read("vercel", given).tokens == tokens
     assert list(refusal("vercel", usage | {"cachedInputTokens": 59})) == ["cachedInputTokens"]
     assert "inputTokens" in refusal("vercel", usage | {"inputTokens": 10, "totalTokens": 30})
-    # Of version 5, the input contained the cache of one provider and not that of another.
+    # In version 5, the input included the cache of one provider but not of another.
     five = {"inputTokens": 100, "outputTokens": 20, "totalTokens": 120}
     assert read("vercel", five | {"cachedInputTokens": 0, "reasoningTokens": 15}).tokens == {
         "input": 100,
@@ -306,7 +306,7 @@ def test_vercel_s_steps_are_added_up_and_a_last_step_is_not_taken_for_all() -> N
     assert read("vercel", [*steps, {"type": "finish", "totalUsage": total}]).tokens == {"input": 200, "output": 40}
     said = "This is of all steps, and the usage of the last: give the usage of each step by itself"
     assert refusal("vercel", {"usage": usage, "totalUsage": total}) == {"totalUsage": said}
-    # A result of one step has both, and they are the same; `raw` is that of one step alone.
+    # A result of one step has both usages, and they are the same; `raw` belongs to one step alone.
     one = {"usage": usage | {"raw": {"input_tokens": 9}}, "totalUsage": usage}
     assert read("vercel", one).tokens == read("vercel", usage).tokens
     searched = {"usage": usage | {"raw": {"server_tool_use": {"web_search_requests": 2}}}}

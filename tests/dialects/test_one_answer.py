@@ -27,7 +27,7 @@ def responses(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     ways += draw(st.lists(st.sampled_from(list(dialect.counter_at)), max_size=4))
     usage: dict[str, Any] = {}
     for way in dict.fromkeys(ways):
-        # Lists of entries have an order of their own: of these, one entry is enough.
+        # The order of a list of entries matters, so one entry is enough.
         if way[0] not in usage or way[0] not in dialect.entries:
             put(usage, dialect, way, draw(COUNTS) if draw(st.integers(0, 9)) == 0 else draw(st.integers(0, 12)))
     if draw(st.integers(0, 9)) == 0:

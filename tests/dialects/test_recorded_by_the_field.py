@@ -108,7 +108,7 @@ def test_each_costs_what_a_second_reading_says(dialect: str) -> None:
             continue
         usage = read(dialect, each["response"])
         assert usage is not None
-        # Which tiers are sold is not asked here.
+        # This test does not ask which tiers are sold.
         counted = {name: getattr(usage, name, None) for name in ("tokens", "counts", "listed")}
         plain = type(usage)(model=usage.type, **{name: count for name, count in counted.items() if count})
         reading = READINGS[dialect](each["response"])

@@ -32,7 +32,7 @@ def tokens(dialect: str, response: Any, **given: Any) -> Any:
     return usage_from(dialect, response, model="m", **given).tokens  # type: ignore[union-attr]
 
 
-# Of each dialect a complete response, without its id and with one.
+# For each dialect, a complete response without an id, and one with an id.
 COMPLETE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "openai": ({"object": "chat.completion", "choices": [{"finish_reason": "stop"}], "usage": CHAT}, {"id": "a"}),
     "anthropic": ({"type": "message", "stop_reason": "end_turn", "usage": MESSAGE}, {"id": "a"}),
@@ -84,7 +84,7 @@ def test_two_streams_are_not_one() -> None:
     assert refusal("anthropic", [start, end, start, end]) == {"2": TWO}
     assert refusal("anthropic", [end, start]) == {"1": TWO}  # the start would replace the end
     chunk = {"object": "chat.completion.chunk", "choices": [{"finish_reason": "stop"}]}
-    without = [{"id": "a", **chunk}, {"id": "b", **chunk, "usage": CHAT}]  # of the first, no usage came
+    without = [{"id": "a", **chunk}, {"id": "b", **chunk, "usage": CHAT}]  # the first response has no usage
     assert refusal("openai", without) == {"1": TWO}
     assert tokens("openai", [{"id": "a", **chunk}, {"id": "a", "choices": [], "usage": CHAT}]) == tokens("openai", CHAT)
     assert refusal("openai", [{**chunk, "usage": CHAT}, {**chunk, "usage": CHAT}]) == {"1": TWO}
@@ -123,7 +123,7 @@ UNFINISHED: list[tuple[str, Any]] = [
     ("anthropic", [{"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}]),
     ("anthropic", {"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}),  # a stream of one part
     ("anthropic", [{"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}, {"type": "ping"}]),
-    # Without the part that counts the output.
+    # The part that counts the output is missing.
     ("anthropic", [{"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}, {"type": "message_stop"}]),
     ("gemini", [{"responseId": "a", "candidates": [{"content": {}}], "usageMetadata": GEMINI}]),
     ("gemini", [{"response_id": "a", "candidates": [{"finish_reason": None}], "usage_metadata": GEMINI}]),
@@ -149,7 +149,7 @@ def test_what_came_is_priced_and_the_quote_says_so() -> None:
     )
     ended = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}}
     assert prices.rate(usage_from("anthropic", [start, ended], partial=True)).ignored == ()
-    # Nothing came that counts.
+    # No part has a usage.
     assert refusal("openai", [{"choices": []}], partial=True) == {"usage": "Required"}
     assert refusal("openai", [{"choices": []}]) == {"": NOT_FINISHED}
     assert refusal("openai", []) == {"usage": "Required"}
@@ -173,7 +173,7 @@ def test_a_recorded_stream_that_breaks_off_has_no_price(provider: str, case: dic
             continue
         assert prices_of(provider).rate(usage).exact == Decimal(case["total"])
         priced += 1
-    assert priced <= 1  # the last part may say nothing more
+    assert priced <= 1  # the last part may have no usage
     assert usage_from(provider, iter(parts)) == usage_from(provider, parts)
 
 
@@ -208,7 +208,7 @@ def test_turns_of_gemini_live_are_added_up() -> None:
     spoken: dict[str, Any] = {"serverContent": {"modelTurn": {"parts": []}}}
     turns = [spoken, live((57, 74), **ended), spoken, live((140, 30), **ended)]
     assert tokens("gemini", turns) == {"input": 197, "output": 104}
-    assert tokens("gemini", [*turns, live((1, 1))]) == {"input": 198, "output": 105}  # a message of the usage alone
+    assert tokens("gemini", [*turns, live((1, 1))]) == {"input": 198, "output": 105}  # a message with only a usage
     assert refusal("gemini", [*turns, spoken]) == {"": NOT_FINISHED}
     client = [
         SimpleNamespace(
@@ -233,7 +233,7 @@ def test_text_of_a_list_is_a_list() -> None:
         ((0, 0), 3337, {"cache_write": 3337}),
         ((3068, 0), 3068, {"cache_write": 3068}),
         ((3000, 68), 3068, {"cache_write": 3068, "cache_write_1h": 68}),
-        ((3000, 68), 3337, None),  # nobody knows of which the rest is
+        ((3000, 68), 3337, None),  # nobody knows which part has the rest
     ],
 )
 def test_a_last_count_without_its_breakdown(before: tuple[int, int], after: int, written: Any) -> None:

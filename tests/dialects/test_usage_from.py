@@ -88,7 +88,7 @@ def refusal(dialect: str, response: Any, model: str | None = "m") -> dict[str, s
             {"input": 9, "output": 1, "cache_input": 4}
             | {"input_text": 5, "input_audio": 4, "cache_input_text": 4, "cache_input_audio": 0},
         ),
-        # None of a bucket beside some of its parts is not left out: the tables refuse it.
+        # A count of 0 beside its own parts is kept, so that the tables refuse it.
         (
             "genai-prices",
             {"input_tokens": 7, "output_tokens": 7, "cache_write_tokens": 0, "cache_write_1h_tokens": 1}
@@ -127,7 +127,7 @@ def refusal(dialect: str, response: Any, model: str | None = "m") -> dict[str, s
             {"input": 10, "output": 5, "cache_input": 4},
         ),
         (
-            "openrouter",  # a generation: what its provider counted is billed, and not OpenRouter's own count
+            "openrouter",  # in a generation, the provider's counts are billed, and not OpenRouter's own
             {
                 "data": {
                     "model": "openai/gpt-5-mini",
@@ -148,7 +148,7 @@ def refusal(dialect: str, response: Any, model: str | None = "m") -> dict[str, s
             {"input": 10, "output": 5, "cache_input": 3, "output_reasoning": 2},
         ),
         (
-            "litellm",  # the counts at the top are those of the details again
+            "litellm",  # the counts at the top repeat those of the details
             {
                 "usage": CHAT
                 | {"cache_read_input_tokens": 4, "cache_creation_input_tokens": 3}
@@ -217,7 +217,7 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
             {"usage": CHAT, "tool_usage": {"image_gen": {"input_tokens": 2, "output_tokens": 0}}},
             {"tool_usage.image_gen": APART},
         ),
-        # Another provider's counts are not this one's.
+        # A count of another provider is not known here.
         ("openai", {"usage": CHAT | {"cache_read_input_tokens": 3}}, {"usage.cache_read_input_tokens": NO_PRICE}),
         (
             "anthropic",
@@ -232,7 +232,7 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
             },
         ),
         (
-            "anthropic",  # a compaction is a request of its own, and not in the counts beside it
+            "anthropic",  # a compaction is a request of its own, which the counts beside it do not include
             {
                 "usage": ANTHROPIC
                 | {"iterations": [{"type": "message", **ANTHROPIC}, {"type": "compaction", **ANTHROPIC}]}
@@ -240,7 +240,7 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
             {"usage.iterations.1": APART},
         ),
         (
-            "gemini",  # recorded of a preview, whose candidates held the thoughts: counted once or twice?
+            "gemini",  # recorded from a preview whose candidates included the thoughts: counted once or twice?
             {
                 "usageMetadata": {
                     "promptTokenCount": 801,
@@ -287,11 +287,11 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
         ),
         ("genai-prices", {"input_tokens": 1, "sausage_tokens": 7}, {"sausage_tokens": NO_PRICE}),
         (
-            "genai-prices",  # written, and not in what is written
+            "genai-prices",  # tokens for five minutes that the written tokens do not include
             {"input_tokens": 9, "output_tokens": 1, "cache_write_5m_tokens": 5},
             {"cache_write_5m_tokens": "Number must be less than or equal to 0"},
         ),
-        # Parts that are above their whole only together.
+        # Parts that exceed their whole only together.
         (
             "bedrock",
             {
@@ -321,7 +321,7 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
             {"usage.cache_creation_input_tokens": "Expected 6, the sum of cache_creation.ephemeral_5m_input_tokens"},
         ),
         (
-            "openai",  # a batch has one usage of all its requests
+            "openai",  # a batch has one usage for all its requests
             {"object": "batch", "usage": CHAT},
             {"object": "This counts several requests together: give the response of each by itself"},
         ),
@@ -369,7 +369,7 @@ def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: 
         ("opentelemetry", SPAN | {"gen_ai.usage.smell.input_tokens": 2}, {"gen_ai.usage.smell.input_tokens": NO_PRICE}),
         ("opentelemetry", [SPAN, SPAN], {"": "Each of these is a request of its own: read one at a time"}),
         (
-            "opentelemetry",  # an agent has the tokens of its calls once more
+            "opentelemetry",  # an agent counts the tokens of its calls again
             SPAN | {"gen_ai.operation.name": "invoke_agent"},
             {
                 "gen_ai.operation.name": "Invalid enum value. Expected 'chat' | 'embeddings' | "
@@ -429,7 +429,7 @@ def test_conditions_are_those_of_the_response_unless_the_caller_says_others() ->
         "service_tier": "priority"
     }
     assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "TRAFFIC_TYPE_UNSPECIFIED"}}) == {}
-    # A usage may state them itself, and another response keeps those of its provider.
+    # A usage may state conditions itself; a response of Vercel has those of its provider.
     flex, fast = {"service_tier": "flex"}, {"speed": "fast", "service_tier": "flex"}
     for dialect in ("openai", "deepseek", "groq", "xai", "together", "openrouter"):
         assert conditions(dialect, {"usage": CHAT | flex}) == conditions(dialect, {"usage": CHAT} | flex) == flex
@@ -439,7 +439,7 @@ def test_conditions_are_those_of_the_response_unless_the_caller_says_others() ->
     assert conditions("vercel", counted | {"providerMetadata": {"openai": {"serviceTier": "flex"}}}) == flex
     assert conditions("vercel", counted | {"providerMetadata": {"anthropic": {"usage": fast}}}) == fast
     assert conditions("vercel", {"usage": counted["usage"] | {"raw": {"trafficType": "ON_DEMAND_FLEX"}}}) == flex
-    # None is not given.
+    # None means that a condition is not given.
     assert conditions("openai", {"usage": CHAT} | flex, service_tier=None, region=None) == flex
     said = {"usage": CONVERSE, "serviceTier": {"type": "flex"}, "performanceConfig": {"latency": "optimized"}}
     assert conditions("bedrock", said) == {"service_tier": "flex", "latency": "optimized"}
@@ -454,7 +454,7 @@ def test_parts_of_a_stream_are_added_replaced_or_the_last_counts() -> None:
     events = [
         {"type": "message_start", "message": {"model": "m", "usage": ANTHROPIC | {"cache_read_input_tokens": 9}}},
         {"type": "ping"},
-        # The input was said before.
+        # An earlier part counted the input.
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 40}},
         {"type": "message_stop"},
     ]
@@ -462,7 +462,7 @@ def test_parts_of_a_stream_are_added_replaced_or_the_last_counts() -> None:
     turns = [{"input_tokens": 5, "output_tokens": 1}, {"input_tokens": 7, "cache_read_tokens": 2}]
     assert tokens("genai-prices", turns) == {"input": 12, "output": 1, "cache_input": 2}
     ended = {"choices": [{"finish_reason": "stop"}], "usage": {}}
-    assert tokens("openai", [{"usage": CHAT}, ended]) == {"input": 10, "output": 5}  # which says nothing more
+    assert tokens("openai", [{"usage": CHAT}, ended]) == {"input": 10, "output": 5}  # the last part has no counts
     assert refusal("openai", []) == {"usage": "Required"}
     assert {name: dialect.stream for name, dialect in DIALECTS.items() if dialect.stream != "last"} == {
         "anthropic": "replace",
@@ -482,7 +482,7 @@ def test_tools_are_counted_by_meter() -> None:
     used = {"server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 1}}
     assert counts("anthropic", {"usage": ANTHROPIC | used}) == {"web_search": 2, "web_fetch": 1}
     assert counts("anthropic", {"usage": ANTHROPIC | used}, counts={"session": 1})["session"] == 1
-    # What the caller says of a meter replaces what the response counts.
+    # A count given by the caller replaces the count of the response.
     assert counts("anthropic", {"usage": ANTHROPIC | used}, counts={"web_search": 5}) == {
         "web_search": 5,
         "web_fetch": 1,
@@ -496,7 +496,7 @@ def test_tools_are_counted_by_meter() -> None:
     ]
     assert counts("openai", {"usage": ANTHROPIC, "output": calls}) == {"web_search": 1, "file_search": 1}
     assert counts("openai", {"usage": ANTHROPIC, "output": calls * 3}) == {"web_search": 3, "file_search": 3}
-    counted = {"web_search": {"num_requests": 3}}  # what the response says itself
+    counted = {"web_search": {"num_requests": 3}}  # the count of the response itself
     assert counts("openai", {"usage": ANTHROPIC, "output": calls, "tool_usage": counted})["web_search"] == 3
     for searched in (
         {"server_tool_use": {"web_search_requests": 2}},
@@ -551,7 +551,8 @@ def test_a_row_of_litellm_s_spend_logs_is_read_by_the_usage_in_its_metadata() ->
         '"prompt_tokens_details": {"cached_tokens": 4}}}',
     }
     assert tokens("litellm", row, None) == {"input": 10, "output": 5, "cache_input": 4}
-    assert "spend" in refusal("litellm", row | {"metadata": "{}"})  # without it, nobody knows what was cached
+    # Without the metadata, nobody knows how many tokens were cached.
+    assert "spend" in refusal("litellm", row | {"metadata": "{}"})
     assert list(refusal("litellm", row | {"call_type": "aimage_generation"})) == ["call_type"]
 
 
@@ -559,7 +560,7 @@ def test_a_row_of_litellm_s_spend_logs_is_read_by_the_usage_in_its_metadata() ->
 def test_text_that_breaks_off_before_the_usage_is_refused_and_no_other_count_is_read_for_it(text: str) -> None:
     row = {"call_type": "completion", "prompt_tokens": 10, "completion_tokens": 5, "model": "m", "metadata": text}
     assert list(refusal("litellm", row)) == ["metadata"]
-    # What is no object has nothing to say.
+    # Metadata that is not an object has no effect.
     assert tokens("litellm", row | {"metadata": "a note"}, None) == {"input": 10, "output": 5}
 
 

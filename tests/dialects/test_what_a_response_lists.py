@@ -73,7 +73,7 @@ def refusal(dialect: str, response: Any) -> dict[str, str]:
             tuple(f"candidates.0.groundingMetadata.webSearchQueries.{place}" for place in (0, 1)),
         ),
         (
-            "gemini",  # a stream says its searches once, and again as they grow
+            "gemini",  # a stream lists its searches once, and again as they grow
             [
                 {"responseId": "a", "candidates": SEARCHED, "usageMetadata": {"promptTokenCount": 10}},
                 {"responseId": "a", "candidates": [SEARCHED[0] | {"finishReason": "STOP"}]}
@@ -94,7 +94,7 @@ def test_what_is_listed_is_charged_by_its_meter_or_said_by_its_path(
     lines = {line.unit: line.count for line in priced.lines if line.count and line.unit != "mtoken"}
     assert lines == counted
     assert len(priced.ignored) == len(ignored) - sum(counted.values())
-    # A mapping of the usage is the same.
+    # A mapping with the same fields has the same result.
     usage = usage_from(dialect, response, model="priced")
     assert PRICES.rate(usage.model_dump(exclude_none=True)) == priced
 
@@ -151,7 +151,7 @@ ENTRY = {"type": "message"} | MESSAGE
 @pytest.mark.parametrize(
     ("dialect", "response", "said"),
     [
-        # More in the breakdown by requests than in the whole.
+        # A breakdown by requests that counts more than the whole.
         (
             "anthropic",
             {"usage": MESSAGE | {"iterations": [ENTRY, ENTRY]}},
@@ -173,7 +173,7 @@ ENTRY = {"type": "message"} | MESSAGE
         ("openai", {"usage": CHAT | {"more_tokens": True}}, "usage.more_tokens"),
         ("anthropic", {"usage": MESSAGE | {"code_execution_requests": "1"}}, "usage.code_execution_requests"),
         ("gemini", {"usageMetadata": {"promptTokenCount": 1, "videoTokenCount": "9"}}, "usageMetadata.videoTokenCount"),
-        # A part above its whole.
+        # A part that exceeds its whole.
         (
             "openai",
             {"usage": CHAT | {"completion_tokens_details": {"accepted_prediction_tokens": 6}}},

@@ -12,7 +12,7 @@ from ratecard.requests.dialects import DIALECTS
 
 NOT_WHOLE, TOO_LARGE = "Expected integer, received float", "Number must be less than or equal to 1000000000000000000"
 NEGATIVE = "Number must be greater than or equal to 0"
-# What is said of each wrong value of a count.
+# The message for each wrong value of a count.
 WRONG: Mapping[str, tuple[Any, str]] = {
     "a fraction": (1.5, NOT_WHOLE),
     "a fraction of a decimal": (Decimal("1.5"), NOT_WHOLE),

@@ -69,7 +69,7 @@ def chunked(path: str, *chunks: bytes) -> bytes:
 
 
 UPGRADE = "Connection: Upgrade", "Upgrade: websocket"
-# Requests that are sent one after the other, and the connections that do so at the same time.
+# Requests that are sent one after the other, and the number of connections that send them at the same time.
 IN_TURN: dict[str, tuple[Callable[[], Iterator[bytes]], int]] = {
     "unknown keys": (lambda: _same(post(QUOTE, unknown_keys(200_000)), post(QUOTE, unknown_keys(90_000))), 8),
     "unknown keys in gzip": (

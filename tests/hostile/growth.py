@@ -12,12 +12,12 @@ from starlette.exceptions import HTTPException
 
 from ratecard.base.errors import RateCardError
 
-# An input must cost so many seconds more than a tiny one, so that what every call costs hides nothing.
+# An input must take at least this many seconds more than a tiny one, so that the cost of every call hides nothing.
 LEAST = 0.005
-# Four times the input may cost so many times as much: a linear cost and the noise of a busy machine.
+# Four times the input may cost at most this many times as much: a linear cost, and the noise of a busy machine.
 MOST_TIMES = 6
-# Where an input leaves the caches of the processor, a linear cost was seen to rise by nine times at one step, and by
-# fifty over two, of four times the input each; what grows with the square of the size rises by 256 times over two.
+# If an input no longer fits the caches of the processor, a linear cost was seen to rise by nine times in one step of
+# four times the input, and by fifty in two; a quadratic cost rises by 256 times in two.
 MOST_TIMES_OF_TWO = 80
 REPEATS = 5
 
@@ -42,7 +42,7 @@ def cost(entry: Entry, size: int, repeats: int = REPEATS) -> float:
         with suppress(RateCardError, ValueError, HTTPException, ClickException):  # a refusal is an answer
             entry.call(given)
         best = min(best, process_time() - start)
-        if best > 1:  # the noise is small beside it
+        if best > 1:  # the noise is small compared with this
             break
     return best
 
@@ -51,7 +51,7 @@ def check_growth(entry: Entry) -> None:
     """Fail if four times the input costs more than `MOST_TIMES` times as much."""
     overhead, size = cost(entry, 1), 16
     gc.collect()
-    gc.freeze()  # the collector walks what this input makes, not all that was imported
+    gc.freeze()  # the collector then scans only the objects of this input, and not all imported ones
     gc.disable()
     try:
         while cost(entry, size, 2) < LEAST + overhead:

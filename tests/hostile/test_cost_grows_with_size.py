@@ -162,7 +162,7 @@ RATES = (
 
 
 CHAT = {"prompt_tokens": 1, "completion_tokens": 1}
-# Where the usage of a dialect lies, and its least counts.
+# The path to the usage in a response of each dialect, and the fewest counts that it needs.
 LEAST: dict[str, tuple[str, dict[str, Any]]] = {
     **dict.fromkeys(DIALECTS, ("usage", CHAT)),
     **dict.fromkeys(("anthropic", "genai-prices"), ("usage", {"input_tokens": 1, "output_tokens": 1})),
@@ -209,7 +209,7 @@ def responses(dialect: str) -> Iterable[Entry]:
     return (Entry(f"{dialect}: {name}", make, read, 1 << 16) for name, make in made.items())
 
 
-# Two names of one dialect are read alike.
+# Two names may mean one dialect, which is read only once.
 NAMES = {id(dialect): name for name, dialect in reversed(tuple(DIALECTS.items()))}
 RESPONSES = (
     *(entry for name in NAMES.values() for entry in responses(name)),
@@ -761,7 +761,7 @@ def posted(path: str, content: Callable[[int], bytes | str], largest: int = 1 <<
     return Entry(f"POST /{path}", content, send, largest)
 
 
-# What a client refuses to send, which is checked at four times the largest size too.
+# Clients refuse to send longer ones, which are checked at four times the largest size too.
 LONGEST_URL = 60_000
 
 

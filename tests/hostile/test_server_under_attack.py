@@ -12,15 +12,15 @@ from attacks import NAMES
 from serving import BODY, Server, serving
 
 ATTACKS = Path(__file__).with_name("attacks.py")
-# Seconds of an attack before it is measured, the quotes of another client then, and the seconds between two of them.
+# Seconds of an attack before it is measured, the number of quotes to another client, and the seconds between two.
 BEGIN, QUOTES, PAUSE = 1, 200, 0.01
-# 99 of 100 quotes take at most so many seconds, on a machine that does nothing else.
+# The most seconds for 99 of 100 quotes, on a machine that does nothing else.
 SLOWEST = 0.25
-# Seconds for which it is measured what else the machine does.
+# Seconds in which the load of the machine by other programs is measured.
 MEASURE = 1
 MOST_BYTES = 300 * 10**6
 DRAIN, GRACE = 1, 2
-# Seconds that the end of its processes may take beside, on a busy machine.
+# Further seconds that the end of its processes may take on a busy machine.
 BESIDE = 15
 
 
@@ -69,7 +69,7 @@ def test_others_are_answered_soon(name: str) -> None:
     with serving("--workers", "2", RATECARD_DRAIN=str(DRAIN), RATECARD_GRACE=str(GRACE)) as server:
         workers = server.workers()
         assert len(workers) == 2
-        # Before the attack: what it takes of the machine is no excuse.
+        # This is measured before the attack, so that its own load is no excuse.
         most = SLOWEST * stretch()
         with attacked(server, name):
             time.sleep(BEGIN)

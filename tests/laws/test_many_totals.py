@@ -13,7 +13,7 @@ from shipped import CARD
 
 QUICK = settings(max_examples=3, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 WITH_CLIP = [cell for cell in CELLS if REFERENCE in cell.offer.active]
-# On, beside and between the limits of tables and minimums; as text of any length, as a client may send them.
+# Values at, near and between the limits of tables and minimums; as text of any length, as a client may send them.
 SECONDS = st.one_of(
     st.decimals("-1", 200, places=3),
     st.integers(-1, 200),

@@ -20,7 +20,7 @@ __all__ = ["BOOKS", "BROKEN", "CELLS", "REFERENCE", "Cell", "Request", "any_requ
 
 DAYS = (date(2026, 9, 29), date(2026, 10, 24))
 BOOKS = {day: CARD.at(day) for day in DAYS}
-# The kit draws no floats; a caller may send one.
+# The kit draws no floats, but a caller may send one.
 NO_FIELD_TAKES = (float("nan"), 1j)
 FLOATS: dict[str, tuple[Any, ...]] = {
     "model": (0.5,),

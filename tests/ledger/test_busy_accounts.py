@@ -16,7 +16,7 @@ from databases import POSTGRES
 from ratecard.ledger import LedgerError, LedgerUnavailableError, charge_async, open_ledger
 from ratecard.ledger.store import Ledger
 
-# Seconds, far more than anything takes on a busy machine: only what never happens fails.
+# Seconds, far more than anything takes on a busy machine: a test fails only if something never happens.
 PATIENCE = 120
 WRITERS = 12  # more than connections and threads of the ledger below
 
@@ -49,7 +49,7 @@ def blocked(ledger: Ledger, account: str) -> Iterator[None]:
         return
     with ledger._engine.connect() as other:
         other.execute(text("UPDATE ledger_accounts SET rows = rows WHERE account = :account"), {"account": account})
-        other.detach()  # it is none of the ledger's connections
+        other.detach()  # it does not belong to the ledger
         yield
 
 

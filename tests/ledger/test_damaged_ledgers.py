@@ -57,7 +57,7 @@ def refused(call: Callable[[Ledger], Any], ledger: Ledger) -> str:
 )
 def test_a_request_without_its_rows_is_not_acknowledged(booked: Ledger, statement: str, said: str) -> None:
     damage(booked, statement)
-    if not said:  # the rows 4 and 5 are of another request
+    if not said:  # the rows 4 and 5 belong to another request
         assert refused(lambda ledger: charge(ledger, CARD, {"amounts": ["3", "4"]}, request_id="q", **WHO), booked)
         return
     for name in ("charge", "append", "append_many"):

@@ -22,7 +22,7 @@ from ratecard.ledger import read_ledger
 PAGE = Path(__file__).parent.parent.parent / "docs/embed.md"
 CALLER = {"authorization": "Bearer secret-key"}
 HISTORY = "/api/v1/billing/usage-history"
-# The drivers of the page, and those that need no server.
+# The drivers of the page, and those that work without a server.
 DRIVERS = ("psycopg", "asyncpg") if POSTGRES else ("pysqlite", "aiosqlite")
 
 

@@ -20,9 +20,9 @@ from databases import POSTGRES
 from ratecard.ledger import BookedCharge, LedgerError, charge, charge_async
 from ratecard.ledger.store import Ledger
 
-# SQLite has one writer at a time, so that any two attempts meet.
+# SQLite has one writer at a time, so that any two attempts collide.
 REQUESTS, ATTEMPTS, ACCOUNTS, WRITERS = 200 if POSTGRES else 50, 4, 8, 6
-# What PostgreSQL says of a transaction that it cannot order after others; SQLite has only words.
+# PostgreSQL's code for a transaction that cannot be ordered after others; SQLite has only a message.
 AGAIN = ("40001", "database is locked")
 CARD: Any = Card()
 

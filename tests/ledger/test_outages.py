@@ -74,7 +74,7 @@ READ, TRIAL, WRITE = Need
         ([WRITE], TRIAL, "takes no writes"),  # a disk that is full fails at the commit
         ([WRITE], WRITE, ""),
         ([TRIAL, WRITE], READ, "takes no writes"),
-        ([TRIAL, WRITE], TRIAL, ""),  # what trials see is over
+        ([TRIAL, WRITE], TRIAL, ""),  # the outage that trials see is over
         ([READ, TRIAL, WRITE], READ, "does not answer"),
         ([READ, TRIAL, WRITE], TRIAL, ""),
     ],
@@ -87,7 +87,8 @@ def test_a_success_ends_failures_of_what_needs_no_more(
     before = outage.begin()
     for need in failed:
         outage.failed("why", need)
-        outage.succeeded(before, succeeded)  # it began before the failure, and says nothing of what is now
+        # It began before the failure, so its success proves nothing about the present.
+        outage.succeeded(before, succeeded)
         assert outage.problem
     outage.succeeded(outage.begin(), succeeded)
     assert outage.problem == problem
@@ -209,7 +210,7 @@ def test_a_database_that_goes_and_comes_back(database: str, cable: Cable, caplog
             cable.mend()
             assert append(ledger, f"r-{outage}")
             assert append(ledger, "r-0") is False
-        # A cut in the midst of an append: it is not known whether it was kept, and the same again books it once.
+        # An append is cut off in the middle: it is not known whether it was kept, and a repetition books it once.
         with open_ledger(database) as direct, direct.reading() as other:
             other.exec_driver_sql("UPDATE ledger_accounts SET rows = rows")
             refused = list[LedgerUnavailableError]()

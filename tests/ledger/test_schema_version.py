@@ -15,7 +15,7 @@ from sqlalchemy import Connection, create_engine, inspect
 from forks import start
 from ratecard.ledger import LedgerConflictError, LedgerError, open_ledger
 
-# As the releases before the first note made it, statement by statement.
+# The statements by which releases before schema 2 created the tables.
 SQLITE = """
 CREATE TABLE ledger_accounts (account TEXT NOT NULL, rows BIGINT NOT NULL, PRIMARY KEY (account));
 CREATE TABLE ledger_requests (account TEXT NOT NULL, request_id TEXT NOT NULL, last BIGINT NOT NULL,
@@ -26,13 +26,13 @@ CREATE TABLE ledger_entries (account TEXT NOT NULL, number BIGINT NOT NULL, inst
     PRIMARY KEY (account, number));
 CREATE INDEX ledger_entries_in_time ON ledger_entries (account, instant, number, currency);
 """
-# As the releases with schema 2 changed that.
+# The changes of schema 2.
 SCHEMA_2 = """
 ALTER TABLE ledger_entries RENAME COLUMN price_per_unit_usd TO price_per_unit;
 CREATE TABLE ledger_schema (version INTEGER NOT NULL, PRIMARY KEY (version));
 INSERT INTO ledger_schema VALUES (2);
 """
-# As the releases with schema 3 changed that.
+# The changes of schema 3.
 SCHEMA_3 = (
     SCHEMA_2
     + """
@@ -115,7 +115,7 @@ def test_a_ledger_of_an_earlier_release_is_migrated_with_every_digit(database: s
         assert (str(first.price_per_unit), str(first.amount), first.currency) == (FIRST, f"-{FIRST}", "USD")
         assert (second.amount, second.details and second.details.execution_ms) == (Decimal("-0.2"), 5)
         assert first.timestamp == "2026-10-01T12:30:01.250000+00:00"
-        # What was charged stays charged; what is new goes on from there.
+        # Old charges stay, and new ones are numbered after them.
         assert ledger.append(quote_of(FIRST, "0.2"), account="a", request_id="r-1", timestamp=WHEN) is False
         with pytest.raises(LedgerConflictError):
             ledger.append(quote_of("1"), account="a", request_id="r-1", timestamp=WHEN)

@@ -87,7 +87,7 @@ def test_a_change_of_price_changes_no_sku(card: RateCard) -> None:
         if isinstance(newest, MeteredVersion) and older and model.type != "surcharge":
             for usage in unit_usages(model, newest, card.tables):
                 days = [card.at(version.effective).rate(usage) for version in model.versions]
-                # A version without extended prices has none of their SKUs; otherwise the words are the same.
+                # A version without extended prices has none of their SKUs; all other SKUs are the same.
                 skus = {tuple(line.sku.replace("-extended-", "-") for line in quote.lines) for quote in days}
                 assert len(skus) == 1
                 changed += len({quote.total for quote in days}) > 1

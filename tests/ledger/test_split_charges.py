@@ -123,7 +123,7 @@ def test_parts_are_one_charge_again() -> None:
     one = quote_of("1", "2", "3").ledger_entries(timestamp=WHEN, request_id="r-1", paid=paid(DIEM="1.5", USD="4.5"))
     two = quote_of("1", "2").ledger_entries(timestamp=WHEN, request_id="r-2", paid=paid(DIEM="2.5", USD="0.5"))
     entries = [*one, *two]
-    # The newest first, as some exports are: what is further may come before what is first.
+    # Some exports list the newest rows first, so a further part may come before the first part.
     for listed in (entries, entries[::-1]):
         for write in (ledger_json, ledger_csv):
             charges = join_parts(read_ledger(write(listed)))

@@ -226,7 +226,7 @@ def test_a_walk_sees_what_was_there_when_it_began(ledger: Ledger) -> None:
     seen = []
     for place, page in enumerate(pages(ledger, "a", size=2)):
         seen += [row.amount for row in page]
-        for minute in (-1, 5, 99):  # before what was seen, between what is to come, and behind everything
+        for minute in (-1, 5, 99):  # before the rows that were read, between those to come, and after all of them
             when = WHEN + timedelta(minutes=minute)
             ledger.append(quote_of("7"), account="a", request_id=f"late-{place}-{minute}", timestamp=when)
     assert seen == [0, -2, -4, -6, -8]

@@ -107,7 +107,7 @@ def test_the_sums_are_the_charges_less_the_refunds(ledger: Ledger, steps: list[A
     for kind, *given_ in steps:
         if kind == "charge":
             request, amounts, ways = given_
-            ways = ways if any(amounts) else 0  # nothing to share
+            ways = ways if any(amounts) else 0  # an amount of zero is not split
             usage, paid = {"amounts": amounts}, split(sum(amounts, Decimal(0)), ways)
             done = outcome(lambda: charge(ledger, CARD, usage, request_id=request, paid=paid, **who))  # noqa: B023
             assert done == model.charge(request, amounts, (amounts, ways))
@@ -117,7 +117,7 @@ def test_the_sums_are_the_charges_less_the_refunds(ledger: Ledger, steps: list[A
             assert outcome(lambda: refund(ledger, **named, **who)) == model.refund(*given_)  # noqa: B023
         else:
             before = {**model.charged}
-            # An append has no content: the rows decide. One that was charged with content has the same rows.
+            # An append has no content, so the rows decide: it equals a charge with content and the same rows.
             wanted = [model.charge(name, [amount], ([amount], 0)) for name, amount in given_[0]]
             many = [NewCharge(quote_of(amount), account, name, WHEN) for name, amount in given_[0]]
             done = outcome(lambda: append_many(ledger, many))  # noqa: B023

@@ -6,7 +6,7 @@ import pytest
 
 from ratecard.base.threads import Threads
 
-# Seconds, far more than anything takes on a busy machine: only what never happens fails.
+# Seconds, far more than anything takes on a busy machine: a test fails only if something never happens.
 PATIENCE = 120
 
 

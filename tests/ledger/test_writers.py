@@ -40,7 +40,7 @@ AUTOCOMMIT = (
     f' Pass one with transactions, of an engine without AUTOCOMMIT or with isolation_level="{LEVEL}"'
 )
 IN_DRIVER: dict[str, Any] = {"autocommit": True} if POSTGRES else {"isolation_level": None}
-# Each call would book something if its writer were taken; the request "old" is in the ledger already.
+# Each call would book something if its writer were accepted; the request "old" is in the ledger already.
 CALLS: dict[str, Callable[[Any], Any]] = {
     "charge": lambda writer: charge(writer, CARD, {"amounts": ["1"]}, **WHO),
     "charge again": lambda writer: charge(writer, CARD, {"amounts": ["1"]}, **WHO | {"request_id": "old"}),
@@ -75,7 +75,7 @@ def refusal(call: Callable[[Any], Any], writer: object) -> str:
     return str(caught.value)
 
 
-# A connection that commits each statement: by SQLAlchemy in its three ways, and by the driver alone.
+# Connections that commit each statement: in the three ways of SQLAlchemy, and by a setting of the driver.
 AUTOCOMMITS: dict[str, Callable[[str], tuple[Engine, dict[str, Any]]]] = {
     "create_engine": lambda url: (create_engine(url, isolation_level="AUTOCOMMIT"), {}),
     "engine": lambda url: (create_engine(url).execution_options(isolation_level="AUTOCOMMIT"), {}),

@@ -164,5 +164,5 @@ def test_an_amount_is_rounded_to_the_line_places_and_the_total_from_it_once() ->
         charge(f"{options}sizes: [{{size: 90x55}}]", ["rate: 1"]),
         rounding="{places: 2, mode: half-up, line_places: 3}",
     )
-    quote = finer.quote_video({"model": "made-up"})  # 0.00495 -> 0.005 in the line -> 0.01, the sum of what is shown
+    quote = finer.quote_video({"model": "made-up"})  # 0.00495 -> 0.005 in the line -> 0.01, from the rounded line
     assert (str(quote.exact), str(quote.total)) == ("0.005", "0.01")

@@ -74,7 +74,7 @@ def test_the_tier_goes_by_the_height_of_the_output_and_gaia_2_is_half(
         (None, 48, 2),
         (None, "47.952", 1),
         (None, "48000/1001", 1),
-        (30, 60, 1),  # what is asked for decides, not what was sent
+        (30, 60, 1),  # the requested rate decides, not that of the source
         (60, 30, 2),
         (16, None, 1),
     ],

@@ -157,7 +157,7 @@ def test_only_sound_tables_are_built(fault: str) -> None:
         build_tables({"t.yaml": TABLE.replace(right, wrong, 1)})
 
 
-# Without the memory that tests share (`shipped.remembered`).
+# This function does not use the tables that tests remember (`shipped.remembered`).
 read_tables: Callable[[dict[str, bytes]], Tables] = vars(tables_from)["__wrapped__"]
 
 

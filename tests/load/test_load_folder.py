@@ -171,7 +171,7 @@ def test_limits_are_there_and_stand_newest_first(tmp_path: Path) -> None:
 
 
 def test_hidden_files_are_no_tables(tmp_path: Path) -> None:
-    # As a mounted configuration stands on a disk: each file is a link to one in a hidden folder.
+    # A mounted configuration has this form on a disk: each file is a link to a file in a hidden folder.
     hidden = tmp_path / "..2026_11_21"
     hidden.mkdir()
     (hidden / "ovi.yaml").write_bytes((shipped_folder() / "video" / "ovi.yaml").read_bytes())

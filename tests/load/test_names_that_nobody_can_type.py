@@ -33,7 +33,7 @@ conditions:
 UNITS = "units:\n  - {unit: leaves, counts: leaf, per: 10}\n"
 FILES = {"names.yaml": "patterns: true\n", "meters.yaml": METERS, "units.yaml": UNITS, "seen.yaml": SOUND}
 
-# Every character that some text may hold unseen, by how Unicode calls its kind.
+# Invisible characters of each kind that Unicode knows.
 UNSEEN = {
     "zero width space": "\u200b",
     "zero width joiner": "\u200d",

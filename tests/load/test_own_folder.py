@@ -125,7 +125,7 @@ def test_a_fault_of_a_shipped_file_is_said_with_its_place(
     with (shipped / name).open("a", encoding="utf-8") as file:
         file.write("mistyped: 1\n")
     monkeypatch.setattr(folder_of, "shipped_folder", lambda: shipped)
-    with (folder / "mine.yaml").open("a") as file:  # tests remember the tables of what they have loaded
+    with (folder / "mine.yaml").open("a") as file:  # the fixtures remember tables that were loaded before
         file.write(f"# beside {name}\n")
     for tables in (folder, shipped):
         with pytest.raises(TableError) as caught:

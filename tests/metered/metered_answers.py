@@ -84,5 +84,5 @@ def made_up(
     facts = "effective: 2026-01-01, checked: 2026-01-02, source: made up"
     version = f"{facts}, {more} charges: [{charges}], rounding: none, examples: [{{usage: {{}}, total: 0}}]}}]}}\n"
     (folder / "m.yaml").write_text(head + version + surcharges, encoding="utf-8")
-    # Its one example says nothing of the charges.
+    # Its only example does not cover all charges.
     return ratecard.load_rate_card(folder)._unproved.at(date(2026, 2, 1))

@@ -152,7 +152,7 @@ def test_each_line_is_rounded_once_and_the_total_is_their_sum(tmp_path: Path) ->
         ("included: 30", "30", "0", "30 counted; 30 included"),
         ("included: 30", "30.01", "0.01", "30.01 counted; 30 included"),
         ("included: 0", "7", "7", ""),
-        # In this order: what is included, the least, whole blocks.
+        # Options apply in this order: included units, the least charge, whole blocks.
         ("included: 30; at_least: 10; started: 60", "30", "0", "30 counted; 30 included"),
         (
             "included: 30; at_least: 10; started: 60",
@@ -231,7 +231,7 @@ def test_a_request_costs_at_least_its_minimum(tmp_path: Path, seconds: str, rest
 @pytest.mark.parametrize(
     ("minimum", "tokens", "skus"),
     [
-        # Before rounding: 2/3 of 0.001 is below the minimum, though rounded up it is not.
+        # The minimum applies before rounding: 2/3 of 0.001 is below it, though it would not be if rounded up.
         ("0.000666666667", 2, 1),
         ("0.000666666666", 2, 1),
         ("0.0006666666669", 2, 1),
@@ -272,7 +272,7 @@ def test_searches_come_on_top_of_the_minimum(tmp_path: Path) -> None:
     quote = charged(prices, usage=usage, web_search_requests=2)
     assert [line.sku for line in quote.lines] == ["m-llm-input-token_block", "search-krequest"]
     assert quote.total == Decimal("0.032")
-    # After factors: half of 0.012 lacks 0.004 of the minimum, whatever the searches cost.
+    # The minimum applies after factors: half of 0.012 is 0.004 below it, whatever the searches cost.
     quote = charged(prices, usage=usage, web_search_requests=2, service_tier="batch")
     assert [line.amount for line in quote.lines] == [Decimal("0.006"), Decimal("0.004"), Decimal("0.02")]
     assert quote.total == quote.exact == Decimal("0.03")

@@ -62,7 +62,7 @@ def test_the_sum_over_a_million_usages_equals_integer_arithmetic(prices: PriceBo
     for number, model in product(range(5_000), RATES):
         prompt = 37 + number * 97
         shape = (prompt, prompt // 2, prompt // 9, number % 1_013)
-        times = 66 if number % 3 == 2 else 67  # the same request, so many times in the month
+        times = 66 if number % 3 == 2 else 67  # the number of times that this request occurs in the month
         total = EXACT.add(total, EXACT.multiply(prices.rate(usage_of(model, *shape)).total, Decimal(times)))
         integer += expected(model, *shape) * times
         usages += times

@@ -31,7 +31,7 @@ def test_the_worked_example_of_three_inputs(tmp_path: Path) -> None:
         (2, 3, 1, "0.1135"),
         (5, 1, 1, "0.11"),
         (1, 3, 2, "0.234"),  # n multiplies everything
-        (1, None, 4, "0.44"),  # one input, where none is named
+        (1, None, 4, "0.44"),  # without a number of inputs, there is one
         (0, None, 2, "0.227"),
     ],
 )

@@ -27,7 +27,7 @@ IMAGE = "{charge: image, method: per-image, unit: image, rates: [%s]}"
         ("gpt-image-2", {"quality": "high", "resolution": "2K", "n": 10}, "5", "fixed-2K-high-1img", {}),
         ("gpt-image-2", {}, "0.26", "fixed-1K-high-1img", {"resolution": "1K", "quality": "high"}),
         ("grok-imagine-image-2-0", {}, "0.07", "fixed-1K-medium-1img", {"resolution": "1K", "quality": "medium"}),
-        # The list prices a resolution without a quality too, and dearer.
+        # The list also has a dearer price for a resolution without a quality.
         ("gpt-image-2", {"resolution": "1K"}, "0.27", "fixed-1K-1img", {}),
         ("upscaler", {}, "0.01", "image-unit", {}),
         ("upscaler", {"n": 2}, "0.02", "image-unit", {}),
@@ -55,7 +55,7 @@ UNSTATED = "{resolution: [1K, 2K], quality: unstated, rate: 7}, {resolution: [1K
     [
         (SIZES, "resolution: 1K", {}, 4, "resolution 1K by default"),
         (SIZES, "resolution: 4K", {"n": 2}, 18, "resolution 4K by default"),
-        (SIZES, "resolution: 4K", {"resolution": "4k"}, 9, ""),  # what is stated is no default
+        (SIZES, "resolution: 4K", {"resolution": "4k"}, 9, ""),  # a stated resolution is not a default
         (SIZES, "", {"resolution": "2K"}, 3, ""),
         (QUALITIES, "quality: medium", {}, 5, "quality medium by default"),
         (QUALITIES, "quality: medium", {"quality": "draft", "resolution": "9K"}, 1, ""),
@@ -63,11 +63,11 @@ UNSTATED = "{resolution: [1K, 2K], quality: unstated, rate: 7}, {resolution: [1K
         # An attribute that a rate does not name does not matter.
         (BOTH, "quality: high", {"resolution": "2K"}, 6, "quality high by default"),
         (BOTH, "", {"resolution": "2K", "quality": "low"}, 6, ""),
-        # Of one word there is no choice.
+        # A single word is not a choice.
         ("{resolution: 2K, quality: low, rate: 3}, {resolution: 2K, quality: high, rate: 4}", "quality: low", {}, 3,
          "quality low by default"),
-        # The table prices a resolution without a quality: it is meant where the request names a resolution, and where
-        # the table has no default.
+        # The table prices a resolution without a quality: this rate applies if the request names a resolution and the
+        # table has no default quality.
         (UNSTATED, "resolution: 1K, quality: low", {"resolution": "2K"}, 7, ""),
         (UNSTATED, "resolution: 1K, quality: low", {}, 8, "resolution 1K by default; quality low by default"),
         (UNSTATED, "resolution: 1K", {}, 7, "resolution 1K by default"),

@@ -27,11 +27,11 @@ def test_cached_tokens_are_not_counted_twice(prices: PriceBook) -> None:
 
 
 def test_the_tier_is_chosen_for_the_whole_request_and_not_for_each_bucket(prices: PriceBook) -> None:
-    # No bucket by itself is above the threshold of 200,000; the prompt is, and so every bucket is extended.
+    # No bucket by itself is above the threshold of 200,000, but the prompt is, so every bucket is extended.
     quote = text(prices, "grok-4-3", 200_001, 1_000, cached_tokens=100_000, cache_creation_input_tokens=50_000)
     assert all("-llm-extended-" in line.sku for line in quote.lines)
     assert [line.unit_rate for line in quote.lines] == [Decimal(r) for r in ("2.83", "0.45", "2.83", "5.67")]
-    # Many completion tokens make no prompt longer, and the first 200,000 tokens of a long one are not cheaper.
+    # Completion tokens do not make a prompt longer, and the first 200,000 tokens of a long prompt are not cheaper.
     assert all("extended" not in line.sku for line in text(prices, "grok-4-3", 200_000, 900_000).lines)
     assert text(prices, "grok-4-3", 200_001, 0).total == 200_001 * Decimal("2.83") / 1_000_000
 

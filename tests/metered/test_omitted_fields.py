@@ -24,7 +24,7 @@ from ratecard import (
 from ratecard.requests.usage import AnyUsage
 from ratecard.testing.card_strategies import card_of
 
-# Every rate is another power of ten, so that each digit of a total says what was counted and how often.
+# Every rate is another power of ten, so that each digit of a total shows what was counted, and how often.
 TABLES = """\
 family: made-up
 models:
@@ -78,14 +78,14 @@ def drawn() -> PriceBook:
 @pytest.mark.parametrize(
     ("typed", "left_out", "total"),
     [
-        # One image, of the resolution that the table says, from one input.
+        # One image, at the resolution of the table, from one input.
         (EditUsage(model="brush"), {}, "11"),
         (EditUsage(model="brush", n=3), {"n": 3}, "33"),
         (EditUsage(model="brush", input_images=4), {"input_images": 4}, "14"),
         (EditUsage(model="brush", resolution="2K"), {"resolution": "2K"}, "101"),
         (EditUsage(model="brush", n=2, input_images=3, resolution="2K"),
          {"n": 2, "input_images": 3, "resolution": "2K"}, "206"),
-        # As the table says.
+        # The table decides.
         (ImageUsage(model="pencil"), {}, "10"),
         (ImageUsage(model="pencil", n=2), {"n": 2}, "20"),
         (ImageUsage(model="pencil", quality="low"), {"quality": "low"}, "1"),

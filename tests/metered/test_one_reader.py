@@ -22,7 +22,7 @@ PRICES = CARD.at(date(2026, 9, 29))
 OF_TYPE = {kind: getattr(ratecard, f"{kind.capitalize()}Usage") for kind in TYPES.words}
 USAGES = {kind: usages(PRICES, types=[kind]) for kind in TYPES.words}
 SETTINGS = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck))
-# What a client's object may say beside what is charged: it has no effect, and is not listed.
+# Fields of a client's object without effect on the price, which are not listed.
 NOTHING = {"audio_tokens": 0, "cachedContentTokenCount": None, "cost": None, "service_tier": "default"}
 SCALARS = st.none() | st.booleans() | st.integers(-1, 12) | st.text(max_size=3) | st.sampled_from(("default", "flex"))
 NAMES = st.sampled_from(
@@ -85,10 +85,10 @@ def test_a_usage_has_one_refusal_in_whatever_form_it_comes(more: dict[str, Any],
     assert outcome(json.dumps(usage)) == expected
     try:
         typed = TextUsage.model_validate(usage)
-    except ValidationError:  # a count that a type refuses has no price as a mapping either
+    except ValidationError:  # a mapping with a count that its type refuses has no price either
         assert isinstance(expected, list)
         return
-    if tokens["prompt_tokens"] is not None:  # a field of a typed usage that is None was not given
+    if tokens["prompt_tokens"] is not None:  # a typed usage has None for a field that was not given
         assert outcome(typed) == expected
 
 

@@ -22,7 +22,7 @@ from ratecard.server.charges import charges_router
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)
 TOKENS = {"prompt_tokens": 1000, "completion_tokens": 100}
 ESTIMATED: dict[str, Any] = {"prompt_tokens": 1000, "max_completion_tokens": 100}
-# (what follows the model's name, the names that are said)
+# (suffix of the model's name, names of the parameters in it)
 TWICE = [
     ("enable_web_search=off&enable_web_search=on", ["enable_web_search"]),
     ("enable_web_search=on:enable_web_search=off", ["enable_web_search"]),

@@ -49,7 +49,7 @@ def token_prices(prices: PriceBook, type_: str, model: str, fields: Fields) -> I
         tier, _, bucket = field.removesuffix(".usd").rpartition(".")
         count = max(M, threshold + 1) if tier else min(M, threshold)
         if bucket == "context_token_threshold":
-            yield field, Decimal(threshold)  # what happens there is in test_published_edges.py
+            yield field, Decimal(threshold)  # test_published_edges.py tests these edges
         elif bucket == "output":
             yield field, amount(prices, type_, model, -1, usage=tokens(count if tier else 0, M))
         else:
@@ -101,7 +101,7 @@ def audio_prices(prices: PriceBook, type_: str, model: str, fields: Fields) -> I
                 assert first == last
                 yield field, first
             case ["durations", _, _]:
-                yield field, Decimal(value)  # both edges were priced just above, and their neighbours are below
+                yield field, Decimal(value)  # both edges are priced just above, and their neighbours in a test below
 
 
 READ = defaultdict(lambda: audio_prices, dict.fromkeys(("text", "embedding"), token_prices))

@@ -55,7 +55,8 @@ def test_every_actual_usage_lies_between_the_two(
     ("model", "prompt", "most", "lowest", "highest"),
     [
         ("claude-opus-4-6", 0, 0, "0", "0"),
-        ("claude-opus-4-6", 1_000_000, 1_000, "0.6", "7.53"),  # all read from the cache; all written to it
+        # The cheapest reads all from the cache; the dearest writes all to it.
+        ("claude-opus-4-6", 1_000_000, 1_000, "0.6", "7.53"),
         ("openai-gpt-54-pro", 1_000, 0, "0.0375", "0.0375"),  # no cache rates
         ("grok-4-3", 200_000, 1_000, "0.046", "0.28683"),
         ("grok-4-3", 200_001, 1_000, "0.09000045", "0.57167283"),
@@ -128,7 +129,7 @@ def added(prices: PriceBook, model: str = "grok-4-3", **asked: Any) -> tuple[Any
     ("parameters", "asked", "most"),
     [
         ({}, {}, 0),
-        ({"enable_web_search": "on"}, {}, WEB),  # one search, as the limits say
+        ({"enable_web_search": "on"}, {}, WEB),  # one search, from the limits
         ({"enable_web_search": "auto"}, {}, WEB),
         ({"enable_web_search": "off"}, {}, 0),
         ({"enable_web_search": "off"}, {"web_search_requests": 9}, 0),
@@ -140,11 +141,11 @@ def added(prices: PriceBook, model: str = "grok-4-3", **asked: Any) -> tuple[Any
         ({"enable_web_scraping": False}, {"scraped_urls": 2}, 0),
         ({"enable_x_search": True}, {"x_search_results": 30}, 30 * RESULT),
         ({"enable_x_search": True}, {"x_search_results": 0}, 0),
-        # Scraping takes the place of a web search, but only if it scrapes: the dearer of both.
+        # Scraping replaces a web search, but only if it scrapes, so the dearer of both counts.
         ({"enable_web_search": "on", "enable_web_scraping": True}, {}, 5 * URL),
         ({"enable_web_search": "on", "enable_web_scraping": True}, {"scraped_urls": 0}, WEB),
         ({"enable_web_search": "on", "enable_web_scraping": True}, {"web_search_requests": 6}, 6 * WEB),
-        # X search takes the place of a web search, whatever it finds.
+        # X search replaces a web search, whatever it finds.
         ({"enable_web_search": "on", "enable_x_search": True}, {"x_search_results": 0}, 0),
         ({"enable_web_scraping": True, "enable_x_search": True}, {"x_search_results": 3}, 8 * RESULT),
     ],
@@ -262,7 +263,7 @@ def test_a_search_whose_most_is_not_known(
 
 def test_a_model_that_searches_nothing(tmp_path: Path) -> None:
     tokens = "{charge: t, method: tokens, unit: mtoken, rates: [{tokens: input, rate: 1}, {tokens: output, rate: 2}]}"
-    shutil.copy(shipped_folder() / "vocabulary.yaml", tmp_path)  # which has service parameters
+    shutil.copy(shipped_folder() / "vocabulary.yaml", tmp_path)  # the vocabulary has service parameters
     book = made_up(tmp_path, "text", tokens)
     assert book.estimate_text("m", **TOKENS).highest == Decimal("0.002")
     for switch in ("enable_web_search=on", "enable_web_search=auto", "enable_web_scraping=true"):

@@ -33,7 +33,7 @@ def usage_of(model: str, counts: dict[str, Any], parameters: dict[str, Any] | No
 @pytest.mark.parametrize(
     ("counts", "parameters", "billed", "ignored"),
     [
-        # What was counted is billed; what was not, is not.
+        # Only counted searches are billed.
         ({}, {}, {}, []),
         ({"web": 0, "scrape": 0, "x": 0}, {}, {}, []),
         ({"web": 3}, {}, {"web": "0.03"}, []),
@@ -57,7 +57,7 @@ def usage_of(model: str, counts: dict[str, Any], parameters: dict[str, Any] | No
         ),
         ({}, {"enable_x_search": True, "enable_web_search": "on"}, {}, []),
         ({"x": 9, "web": 1}, {"enable_x_search": False}, {"web": "0.01"}, ["x_search_results"]),
-        # So does scraping; only URLs that were scraped are billed.
+        # Scraping replaces the web search too; only scraped URLs are billed.
         ({"scrape": 5}, {}, {"scrape": "0.05"}, []),
         ({"scrape": 1, "web": 2}, {"enable_web_scraping": True}, {"scrape": "0.01"}, ["web_search_requests"]),
         ({"scrape": 0, "web": 2}, {"enable_web_scraping": True}, {"web": "0.02"}, []),
@@ -105,7 +105,7 @@ def test_a_search_that_the_model_does_not_support(
         (NO_X, {}, {"enable_x_search": True}, {}, ["enable_x_search"]),
         (NO_X, {"x": 0}, {"enable_x_search": True}, {}, ["enable_x_search"]),
         (NO_X, {}, {"enable_x_search": False}, {}, []),
-        # It was not run, so it bypassed nothing.
+        # X search was not run, so it replaced nothing.
         (NO_X, {"web": 1}, {"enable_x_search": True}, {"web": "0.01"}, ["enable_x_search"]),
         (NO_X, {}, {"enable_x_search": True, "enable_web_search": "on"}, {"web": "0.01"}, ["enable_x_search"]),
         (ONLY_SCRAPING, {}, {"enable_web_search": "on"}, {}, ["enable_web_search"]),

@@ -83,7 +83,7 @@ def test_a_bucket_has_the_price_of_the_nearest_that_holds_it() -> None:
         ({"input": 9, "cache_write": 3, "cache_write_1h": 4}, "cache_write_1h", "less than or equal to 3"),
         ({"output": 9, "output_reasoning": 10}, "output_reasoning", "less than or equal to 9"),
         ({"cache_input": 1}, "cache_input", "Number must be less than or equal to 0"),
-        # It would be charged as what was not read from the cache.
+        # Otherwise these tokens would be charged as if they were not cached.
         ({"input": 9, "cache_input_text": 5}, "cache_input_text", "Number must be less than or equal to 0"),
         ({"input": 9, "input_image": 2}, "input_image", "No price is known for input_image tokens of this model"),
         ({"input": -1}, "input", "Number must be greater than or equal to 0"),
@@ -155,7 +155,7 @@ def test_a_provider_s_object_says_the_same(prices: PriceBook) -> None:
     )
 
 
-# What a request can have of each kind by itself, and the buckets that contain it.
+# The smallest kinds of tokens that a request can have, and the buckets that contain each.
 _LEAVES = {
     "input": ("input",),
     "cache_input": ("input", "cache_input"),
@@ -268,7 +268,7 @@ def test_a_table_may_say_that_a_side_has_no_price(refused: str, other: str, fiel
     [
         ("{cache: refuse}", ["input, rate: 4"], "no rate for output tokens"),
         ("{output: parent}", ["input, rate: 4"], "no rate for output tokens"),
-        # A tier is one of priced prompts.
+        # A tier must have a price for its prompt.
         ("{input: refuse}", ["output, rate: 4", "output, above: 9, rate: 5"], "no rate for input tokens"),
     ],
 )

@@ -87,7 +87,7 @@ def test_a_sheet_lists_the_rates_of_its_hour_once() -> None:
         ("Europe/Berlin", "02:00..03:00", "2026-10-24T00:00:00Z", True),
         ("Europe/Berlin", "02:00..03:00", "2026-10-24T00:59:59Z", True),
         ("Europe/Berlin", "02:00..03:00", "2026-10-24T01:00:00Z", False),
-        # The hour occurs twice, and counts twice.
+        # The hour occurs twice, and the window is open both times.
         ("Europe/Berlin", "02:00..03:00", "2026-10-24T23:59:59Z", False),
         ("Europe/Berlin", "02:00..03:00", "2026-10-25T00:00:00Z", True),
         ("Europe/Berlin", "02:00..03:00", "2026-10-25T00:59:59Z", True),
@@ -101,11 +101,11 @@ def test_a_sheet_lists_the_rates_of_its_hour_once() -> None:
         ("Europe/Berlin", "02:30..02:45", "2026-10-25T01:29:59Z", False),
         ("Europe/Berlin", "02:30..02:45", "2026-10-25T01:30:00Z", True),
         ("Europe/Berlin", "02:30..02:45", "2026-10-25T01:45:00Z", False),
-        # The hour does not come.
+        # The hour is skipped.
         ("Europe/Berlin", "02:00..03:00", "2027-03-28T00:59:59Z", False),
         ("Europe/Berlin", "02:00..03:00", "2027-03-28T01:00:00Z", False),
         ("Europe/Berlin", "02:00..03:00", "2027-03-28T01:59:59Z", False),
-        # A window around it ends where the clock is put forward, or goes on after it.
+        # A window around the skipped hour ends when the clock is put forward, or continues after that.
         ("Europe/Berlin", "01:00..02:30", "2027-03-28T00:59:59Z", True),
         ("Europe/Berlin", "01:00..02:30", "2027-03-28T01:00:00Z", False),
         ("Europe/Berlin", "02:30..04:00", "2027-03-28T00:59:59Z", False),
@@ -143,18 +143,18 @@ def test_the_wall_clock_of_the_zone_decides(zone: str, hours: str, instant: str,
         ('weekdays: fri, hours: "22:00..02:00", zone: UTC', "2026-10-03T01:59:59Z", True),
         ('weekdays: fri, hours: "22:00..02:00", zone: UTC', "2026-10-03T02:00:00Z", False),
         ('weekdays: fri, hours: "22:00..02:00", zone: UTC', "2026-10-03T22:00:00Z", False),
-        # A week ends on Sunday, and its night on Monday.
+        # The week ends on Sunday, but the night of Sunday ends on Monday.
         ('weekdays: sun, hours: "22:00..02:00", zone: UTC', "2026-10-05T01:59:59Z", True),
         ('weekdays: sun, hours: "22:00..02:00", zone: UTC', "2026-10-05T22:00:00Z", False),
         # The weekday is that of the zone.
         ("weekdays: sat, zone: America/New_York", "2026-10-03T03:59:59Z", False),
         ("weekdays: sat, zone: America/New_York", "2026-10-03T04:00:00Z", True),
         ("weekdays: sat, zone: Pacific/Auckland", "2026-10-02T11:00:00Z", True),
-        # Until midnight, in either way.
+        # Midnight as an end can be written in two ways.
         ('hours: "22:00..24:00", zone: UTC', "2026-10-02T23:59:59Z", True),
         ('hours: "22:00..24:00", zone: UTC', "2026-10-03T00:00:00Z", False),
         ('hours: "22:00..00:00", zone: UTC', "2026-10-03T00:00:00Z", False),
-        # Several ranges of one line.
+        # A line with several ranges.
         ('hours: ["08:00..10:00", "18:00..20:00"], zone: UTC', "2026-10-03T09:00:00Z", True),
         ('hours: ["08:00..10:00", "18:00..20:00"], zone: UTC', "2026-10-03T10:00:00Z", False),
         ('hours: ["08:00..10:00", "18:00..20:00"], zone: UTC', "2026-10-03T19:59:59Z", True),

@@ -149,7 +149,7 @@ WRITES = """
         (WRITES, "without_rate: {batch: parent}", "'batch' is not a dimension or a value of token."),
         (WRITES, "without_rate: {cache: default}", "'cache' is not a condition of meters.yaml, or a value of one."),
         (WRITES, "without_rate: {batch: yes}", "'yes' is not known. Allowed: parent, refuse, default"),
-        # A part with a rate under the value, which its whole has none for: a request decides.
+        # Only the part has a rate under the value, and its whole has none: requests decide what is sold.
         ("- {tokens: [input, output], rate: 4}\n- {tokens: output_image, rate: 8}\n"
          "- {tokens: output_image, service_tier: batch, rate: 4}\n", "", ""),
     ],
@@ -231,7 +231,7 @@ def test_rates_for_what_is_not_sold_together_need_none_for_both() -> None:
         .replace("total: 0}", "total: 1}")
     )
     assert not faults(text, meters=LATENCY)
-    assert len(faults(text.replace(NEVER, ""), meters=LATENCY)) == 2 + 1  # of each bucket, and of the fee
+    assert len(faults(text.replace(NEVER, ""), meters=LATENCY)) == 2 + 1  # for each bucket, and for the fee
     prices = book(text, meters=LATENCY)
     assert [cost(prices, {"input": 1000}, **said) for said in ({}, {"speed": "fast"}, {"service_tier": "batch"})] == [
         "1.005",

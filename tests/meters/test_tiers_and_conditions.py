@@ -47,7 +47,7 @@ def test_cached_and_written_tokens_count_for_the_tier_and_lower_rates_stay(price
     counts = {"input": 1_000_001, "cache_input": 600_000, "cache_write": 400_000, "output": 10}
     assert rated(prices, counts) == {
         "above-1000k-input": "0.000009",
-        "above-128k-cache-input": "0.36",  # the nearest lower tier that has a rate
+        "above-128k-cache-input": "0.36",  # from the nearest lower tier with a rate
         "cache-write-5m": "2",
         "above-128k-output": "0.0003",
     }

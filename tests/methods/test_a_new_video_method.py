@@ -274,7 +274,7 @@ def test_no_code_beside_its_class_its_line_and_its_strategy_names_a_method_of_vi
     video = {name: charge for name, charge in shipped.items() if "video" in charge.TYPES}
     assert len(video) >= 8
     for name, charge in video.items():
-        # An image too has a price that is called "fixed".
+        # One price of images is called "fixed" too.
         words = [charge.__name__, *([f'"{name}"'] if "-" in name else [])]
         naming = {
             path for path, code in texts.items() for word in words if re.search(rf"(?<![\w]){word}(?![\w])", code)

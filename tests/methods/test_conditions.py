@@ -110,7 +110,7 @@ def charged(prices: PriceBook, usage: dict[str, Any]) -> dict[str, str]:
         ({"resolution": "1K"}, {"paint-fixed-1K-1img": "0.04"}),
         ({"resolution": "1K", "service_tier": "auto"}, {"paint-fixed-1K-1img": "0.04"}),
         ({"resolution": "1K", "service_tier": "batch"}, {"paint-batch-image-unit": "0.03"}),
-        # Under this condition no rate asks for the choice that has a default.
+        # No rate under this condition needs the choice, which has a default.
         ({"service_tier": "batch"}, {"paint-batch-image-unit": "0.03"}),
         ({"resolution": "1K", "region": "south"}, {"paint-south-fixed-1K-1img": "0.044"}),
         (
@@ -179,7 +179,7 @@ def test_factors_of_a_version_are_for_its_own_charges_and_not_for_its_surcharges
         "chat-llm-input-batch-mtoken": "0.002",
         "chat-batch-kpage": "0.75",
         "web-krequest": "0.1",
-        "dear-web-batch-krequest": "0.05",  # its own factor says so
+        "dear-web-batch-krequest": "0.05",  # from its own factor
     }
     assert charged(prices, {"model": "dear-web", "count": 10, "service_tier": "batch"}) == {
         "dear-web-batch-krequest": "0.05"
@@ -260,7 +260,7 @@ def test_a_charge_of_any_method_may_say_that_its_price_is_the_one_without_a_valu
         ({"model": "web", "count": 1, "service_tier": "batch"}, "service_tier", "received 'batch'"),
         ({"model": "paint", "region": 5}, "region", "received number"),
         ({"model": "paint", "regoin": "south"}, "", "'regoin'. Did you mean 'region'?"),
-        # One that has no effect is not suggested.
+        # A field without effect is not suggested.
         ({"model": "speak", "characters": 1, "x": "y"}, "", "Did you mean one of 'characters', 'service_tier', 'm"),
     ],
 )

@@ -150,7 +150,7 @@ def test_rates_and_factors_under_conditions(
             {"model": "chat", "usage": USAGE, "counts": {"page": 1}},
             {"counts.page": "No price is known for page of this model"},
         ),
-        (  # what only a provider's response counts is not a slip of another name
+        (  # a count that only a provider's response has is not a typing mistake
             {"model": "chat", "usage": USAGE, "counts": {"web_fetch": 1, "file_search": "1", "reranks": 0}},
             {
                 "counts": "Unrecognized key(s) in object: 'reranks'. Did you mean 'rerank'?",

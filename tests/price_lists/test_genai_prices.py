@@ -62,7 +62,7 @@ def test_every_priced_model_is_written_or_named_with_the_reason(market: Market) 
         f"{provider.id}/{model.id}" for provider, model in every_model()
     }
     assert not market.card.tables.models.keys() & left_out.keys()
-    # No exact price can be written of the others: theirs is what a float makes of it.
+    # The others have no exact price: their prices come from floats.
     reasons = {name: reason for name, reason in left_out.items() if name in priced}
     assert reasons.keys() == {f"{each.provider}/{each.id}" for each in market.done.inexpressible}
     assert set(reasons.values()) <= {"its rates have the noise of a float"}, reasons
@@ -71,7 +71,7 @@ def test_every_priced_model_is_written_or_named_with_the_reason(market: Market) 
 
 PLAIN = {"input_mtok", "output_mtok", "cache_read_mtok"}
 EQUAL, BOTH, WRONG = "equal", "both refuse", "wrong"
-# The rules of docs/import.md by which we refuse what genai-prices prices, by our words.
+# The rules of docs/import.md for prices of genai-prices that we refuse, by our words.
 RULES = {
     "Invalid enum value": "a condition that the list does not price for this model then",
     "Unrecognized key(s) in object: 'tokens'": "tokens of a model that has prices of other counts only",
@@ -143,7 +143,7 @@ class Usages:
             kept = ("input_tokens", "output_tokens")
             keys = {key for key in sorted(keys) if key in kept or self.random.random() < 0.8}
         starts = sorted({tier.start for price in prices.values() for tier in getattr(price, "tiers", ())})
-        # What contains a count is counted too, and what two counts have in common.
+        # Counts that contain another one are counted too, and so is the part that two counts share.
         for key in sorted(keys):
             keys |= {whole for whole, of in self.of.items() if of < self.of[key]}
         for one in sorted(keys):
@@ -188,7 +188,7 @@ def test_random_usages_cost_what_genai_prices_says(market: Market) -> None:
     random = Random(20261120)  # noqa: S311 (no secret)
     usages = Usages(random)
     models = [each for each in every_model() if f"{each[0].id}/{each[1].id}" in market.card.tables.models]
-    # Models with more to say come more often.
+    # Models with more data are drawn more often.
     rich = [each for each in models if isinstance(each[1].prices, list) or each[1].price_variants]
     rich += [each for each in models if not {key for found in prices_of(each[1]) for key in found} <= PLAIN]
     seen: Counter[str] = Counter()

@@ -46,7 +46,7 @@ def in_hours(*windows: tuple[int, int]) -> Callable[[int], bool]:
     )
 
 
-# By model: windows with a price of their own (in hours), each a dollar more for a million tokens than the one before.
+# By model: windows with a price of their own (in hours); each costs a dollar more for a million tokens than the last.
 WINDOWS: dict[str, list[tuple[int, int]]] = {
     "meet": [(2, 4), (4, 6)],
     "over-midnight": [(22, 3)],

@@ -135,10 +135,10 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("openai/gpt-x", {"tokens": {"input": 200_000, "output": 10}}, "400100"),
     ("openai/gpt-x", {"tokens": {"input": 200_001, "output": 10}}, "800104"),
     ("openai/gpt-x", {"tokens": {"input": 200_001, "cache_input": 200_000}}, "80004"),
-    # Without a price of its own above 200,000, a tier has the standard one.
+    # A tier without a price of its own above 200,000 tokens has the standard price there.
     ("openai/gpt-x", {"tokens": {"input": 200_000, "output": 1}, "service_tier": "priority"}, "600020"),
     ("openai/gpt-x", {"tokens": {"input": 200_001, "output": 1}, "service_tier": "fast"}, "800024"),
-    # A batch has its own prices up to where longer prompts have others, and half of the output where it has none.
+    # A batch has its own prices only up to the next threshold; its output without a price costs half.
     ("openai/gpt-x", {"tokens": {"input": 200_000, "output": 2}, "service_tier": "batch"}, "200010"),
     (
         "openai/gpt-x",
@@ -148,21 +148,21 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("openai/gpt-x", {"tokens": {"input": 100, "output": 10}, "data_residency": "eu"}, "330"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}}, "40000"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}, "search_context_size": "high"}, "60000"),
-    # Two entries of one name: the second keeps its whole key.
+    # Two entries have the same name, so the second keeps its whole key.
     ("openai/openai/gpt-x", {"tokens": {"input": 3}}, "21"),
-    # What has a price is charged where other tokens have none.
+    # Tokens with a price are charged even if other tokens have none.
     ("acme/listen-x", {"tokens": {"input": 10, "input_audio": 10, "output": 2}}, "40"),
     ("acme/hurried-x", {"tokens": {"input": 10, "output": 2}, "service_tier": "priority"}, "28"),
-    # Of xAI a threshold counts already.
+    # For xAI, a prompt of exactly the threshold has the higher price.
     ("xai/grok-x", {"tokens": {"input": 127_999}}, "127999"),
     ("xai/grok-x", {"tokens": {"input": 128_000}}, "256000"),
-    # The cache has the price of the input where it has none, writing for an hour its own.
+    # Without a price, the cache costs what input costs; writing for an hour has its own price.
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100, "cache_input": 60}}, "100"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100, "cache_write": 60, "cache_write_1h": 20}}, "130"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100, "input_audio": 50, "input_image": 10}}, "250"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 0, "output": 9, "output_reasoning": 4}}, "49"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100}, "inference_geo": "us"}, "110"),
-    # Writing for an hour has its own price, of long prompts too.
+    # Writing for an hour has its own price, for long prompts too.
     (
         "anthropic/lasting-x",
         {"tokens": {"input": 200_000, "cache_write": 200_000, "cache_write_1h": 200_000}},
@@ -174,7 +174,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         "1000005",
     ),
     ("anthropic/lasting-x", {"tokens": {"input": 9, "cache_write": 9}, "service_tier": "batch"}, "9"),
-    # Where only images made have a price, other output has it too, but not in a batch.
+    # If only images have a price of output, other output has that price too, but not in a batch.
     ("openai/paint-x", {"tokens": {"input": 10, "output": 10}}, "450"),
     ("openai/paint-x", {"tokens": {"input": 10, "output": 10, "output_image": 10}, "service_tier": "batch"}, "225"),
     ("dashscope/qwen-x", {"tokens": {"input": 32_000, "output": 1}}, "32002"),

@@ -21,7 +21,7 @@ from ratecard.price_lists.litellm import named_entry, read_litellm
 from ratecard.price_lists.write import import_list
 from ratecard.tables.rate import Charge
 
-# The list that the package brings is read, not the one of the day.
+# The list inside the package is read, not today's list on the web.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 litellm = pytest.importorskip("litellm", reason="litellm is not installed: see make test-imports")
 
@@ -32,14 +32,14 @@ rerank = pytest.importorskip("litellm.types.rerank")
 videos = pytest.importorskip("litellm.types.videos.main")
 litellm.suppress_debug_info = True
 
-# Of its classes, when they are first used.
+# The classes of litellm warn when they are first used.
 pytestmark = pytest.mark.filterwarnings("ignore")
 USAGES = int(os.environ.get("USAGES", "2000"))
 LIST = Path(litellm.__file__).parent / "model_prices_and_context_window_backup.json"
-# A price is a float there.
+# A price of litellm is a float.
 RELATIVE, ABSOLUTE = Decimal("1e-12"), Decimal("1e-15")
 
-# At the edges of the list's tiers, too.
+# These include the edges of the list's tiers.
 _PROMPTS = (1, 7, 100, 999, 5_000, 31_999, 32_001, 127_999, 128_001, 200_000, 200_001, 272_000, 272_001, 600_000)
 Case = tuple[dict[str, Any], Callable[[], float]]
 
@@ -190,10 +190,10 @@ def _call(response: Any, key: str, entry: Mapping[str, Any], **asked: Any) -> Ca
     )
 
 
-# A usage that counts tokens of which the entry has no price, or of a part of them, is refused.
+# A usage with tokens whose price, or whose part's price, the entry lacks is refused.
 WHOLES = {"input": "input_cost_per_token", "output": "output_cost_per_token"}
 Rule = Callable[[str, Mapping[str, Any], Mapping[str, Any]], bool]
-# Why the two differ: the name of the rule in the table of the page, and what it holds for.
+# The reasons why both costs differ: the name of the rule in the table of the page, and where it applies.
 RULES: dict[str, Rule] = {
     "perplexity": lambda key, entry, ours: entry["litellm_provider"] == "perplexity",
     "fireworks_ai": lambda key, entry, ours: entry["litellm_provider"] == "fireworks_ai" and "service_tier" in ours,

@@ -24,7 +24,7 @@ def ranges(*tiers: Mapping[str, Any]) -> dict[str, Any]:
     return {"tiered_pricing": [{"range": edges[number : number + 2], **tier} for number, tier in enumerate(tiers)]}
 
 
-# Prices are millionths of a dollar a token. By model: its keys.
+# The keys of each model; prices are millionths of a dollar per token.
 ENTRIES: dict[str, dict[str, Any]] = {
     "without-k": PLAIN | {f"{IN}_above_200000_tokens": 3, f"{OUT}_above_200000_tokens": 5},
     "with-k": PLAIN | {f"{IN}_above_200k_tokens": 3, f"{OUT}_above_200k_tokens": 5},

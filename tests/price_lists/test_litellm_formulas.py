@@ -24,7 +24,7 @@ from ratecard.price_lists.write import import_list
 FOUND = find_spec("litellm")
 pytestmark = pytest.mark.skipif(FOUND is None, reason="litellm is not installed: see make test-imports")
 ENTRIES, USAGES = 500, 6
-# Why an entry is left out, as the page says it.
+# The reasons for which entries are left out, in the words of the page.
 REASONS = (
     "the key .* is not known",
     "has the noise of a float|have the noise of a float",

@@ -87,7 +87,7 @@ def test_words_are_priced_as_beside_a_source_video_of_which_nothing_is_known() -
     for body in bodies():
         once, again, worked_out = answer(prices, body), answer(prices, body), answer(prices, body, source=unknown)
         assert once == again
-        if isinstance(once, dict):  # it may say of a source that it is needed, or that it could not be read
+        if isinstance(once, dict):  # it may say that a source is needed, or could not be read
             assert isinstance(worked_out, dict)
         else:
             assert once == worked_out

@@ -29,7 +29,7 @@ def counted_fields(prices: PriceBook, version: Any, type_: str) -> list[str]:
             continue
         if charge.method == "count":
             found.append(f"counts.{prices.tables.units[charge.unit].counts}")
-        elif charge.method in FIELDS and type_ != "music":  # whose fields may not be 0
+        elif charge.method in FIELDS and type_ != "music":  # the fields of music may not be 0
             found.append(FIELDS[charge.method][0])
     return found
 
@@ -62,7 +62,7 @@ def test_the_rates_of_a_shape_come_to_its_quotes(method: str, data: st.DataObjec
     others = {field: 7 for charge in held.charges for field in FIELDS.get(charge.method, ())[:1] if field not in fields}
     usage |= others | {field: 0 for field in fields if "." not in field}
     meters = {prices.tables.units[charge.unit].counts for charge in held.charges if charge.method == "count"}
-    # What is not charged in proportion is part of the shape.
+    # Counts that are not charged in proportion are part of the shape.
     counts = {meter: 0 if f"counts.{meter}" in fields else 1500 for meter in meters}
     usage |= {"counts": counts} if counts else {}
     own, buckets = dict[str, Any](), prices.tables.meters.buckets
@@ -87,7 +87,7 @@ def test_the_rates_of_a_shape_come_to_its_quotes(method: str, data: st.DataObjec
                      for name in buckets if model.type == "text" or not in_completion(prices, name)}  # fmt: skip
         asked["tokens"] = inclusive
         for one, other in combinations((name for name, count in inclusive.items() if count), 2):
-            # No usage says what these have in common.
+            # A usage cannot state the tokens that these buckets share.
             assume(not buckets[one].overlaps(buckets[other]) or common(buckets, one, other) in inclusive)
     unpriced = [name for name, count in own.items() if count and name not in shape.rates]
     if unpriced:

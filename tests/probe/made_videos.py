@@ -14,7 +14,7 @@ import numpy as np
 from av.stream import Disposition
 
 NTSC = Fraction(30000, 1001)
-# How each container is written: encoder of the pictures, of the sound, and how the latter takes its samples.
+# For each container: the encoder of the pictures, that of the sound, and the format of its samples.
 _ENCODERS = {
     "mp4": ("libx264", "aac", "fltp"),
     "mov": ("libx264", "aac", "fltp"),

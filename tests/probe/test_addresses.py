@@ -29,7 +29,7 @@ def strict(server: VideoServer) -> Limits:
     return server.limits(private_addresses=False)
 
 
-# What an address of this machine may be written as. Those with [] are of IPv6; the server listens there too.
+# Ways to write an address of this machine. Those with [] are IPv6, on which the server listens too.
 @pytest.mark.parametrize(
     "host",
     [
@@ -169,7 +169,7 @@ def test_a_name_whose_answer_changes_between_connections_is_refused(
 def test_one_private_address_among_public_ones_is_enough(
     server: VideoServer, strict: Limits, addresses: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", None)  # nothing may be connected to at all
+    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", None)  # no connection may be opened at all
     with pytest.raises(UnreadableError, match="its host is not on the public internet"):
         read_source(f"http://video.example:{server.port}/video", strict, answers(addresses))
     assert server.connections == 0

@@ -32,7 +32,7 @@ KIND: dict[str, dict[str, Any]] = {
 def test_only_the_parts_that_describe_a_file_are_read(server: VideoServer, kind: str) -> None:
     file = server.paths["/video"] = video(**{**BIG, **KIND[kind]})
     assert read_source(server.url(), server.limits()) == facts_of_bytes(file)
-    # Some frames tell FFmpeg of the codec; of Matroska, the packets after the last key frame are read too.
+    # FFmpeg needs some frames to know the codec; in Matroska, the packets after the last key frame are read too.
     share = 2 if "mkv" in kind else 6
     assert server.sent < len(file) // share, f"{server.sent} of {len(file)} bytes in {len(server.requests)} requests"
     assert all(asked for _, asked in server.requests)
@@ -198,7 +198,7 @@ def test_a_slow_server_is_left_when_the_time_is_up(server: VideoServer, part: st
     for seconds in (3, 30, 120):
         with pytest.raises(QuoteError, match=f"Could not read the video: it took more than {seconds} seconds"):
             probe(server.url(), server.limits(seconds=seconds))
-        if server.connections:  # else the process took all of the time to start
+        if server.connections:  # otherwise the process took all of its time to start
             return
     pytest.fail("the server was never asked")
 

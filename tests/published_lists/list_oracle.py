@@ -15,7 +15,7 @@ from typing import Any
 
 F = Fraction
 HERE = Path(__file__).parent
-# A usage, and its total; None where it is refused.
+# A usage, and its total; None if the usage is refused.
 Case = tuple[dict[str, Any], F | None]
 MILLION = 1_000_000
 

@@ -9,7 +9,7 @@ from ratecard.requests.counters import COUNTERS
 from ratecard.requests.dialects import DIALECTS
 
 SOURCE = Path(ratecard.__file__).parent
-# What reads, checks and prices usages. Typed usages name counts as attributes, for editors.
+# The packages that read, check and price usages. Typed usages name counts as attributes, for editors.
 FOLDERS = ("base", "tables", "methods", "line_items", "requests", "pricing")
 DATA = {"requests/counters.py", "requests/dialects.py"}
 
@@ -36,6 +36,6 @@ def test_a_count_and_its_bucket_are_named_by_the_data_of_dialects_alone() -> Non
     for path in (*paths, SOURCE / "price_book.py", SOURCE / "card.py"):
         if (name := path.relative_to(SOURCE).as_posix()) not in DATA:
             found |= {(name, text) for text in texts_of(ast.parse(path.read_text(encoding="utf-8"))) if text in names}
-    # Fields of the API, which count by themselves under the same names.
+    # Fields of the API that are counts with the same names.
     fields = {("requests/service_parameters.py", "web_search_requests"), ("pricing/estimate.py", "prompt_tokens")}
     assert found == fields

@@ -13,7 +13,7 @@ TOKEN = {"model": SEEDANCE, "duration": "5s", "resolution": "720p", "aspect_rati
 REFERENCE = {**TOKEN, "model": "seedance-2-0-reference-to-video-basic"}
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
-    # a good body, what is added to it, what of that is listed
+    # a good body, the fields added to it, and those of them that are listed
     (TOKEN, {"audio": False}, ("audio",)),
     (TOKEN, {"audio": True}, ("audio",)),
     (TOKEN, {"reference_video_total_duration": 12.5}, ("reference_video_total_duration",)),

@@ -23,7 +23,7 @@ from ratecard.requests.fields import URL, Url
         ("https://#", False),
         ("https:// example.com", False),
         ("1https://example.com", False),
-        # White space and letters beyond ASCII: these were read in three ways.
+        # White space and letters beyond ASCII, which three readers once read in three ways.
         ("\xa0https://example.com", False),
         ("\x0bhttps://example.com", False),
         ("https://\xa0example.com", True),

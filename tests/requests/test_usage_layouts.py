@@ -60,7 +60,7 @@ def answer(usage: Mapping[str, Any], is_text: bool) -> tuple[Any, ...]:
 @given(usages(), st.booleans())
 def test_a_layout_is_read_as_with_care(usage: dict[str, Any], is_text: bool) -> None:
     expected = answer(with_care(usage), is_text)
-    for _ in range(2):  # compiled at the first, run at the second
+    for _ in range(2):  # the first call compiles, the second one uses the result
         assert answer(usage, is_text) == expected
 
 
@@ -100,7 +100,7 @@ def test_a_first_usage_decides_nothing_for_others(first: Any, value: Any) -> Non
 def test_hostile_layouts_do_not_fill_memory() -> None:
     readers = LayoutReaders(is_text=False)
     names = ["prompt_tokens", "completion_tokens", "total_tokens", *(f"unknown {number}" for number in range(5))]
-    for order in permutations(names):  # of names that are not known nothing is kept
+    for order in permutations(names):  # layouts with unknown names are not kept
         readers.read(dict.fromkeys(order, 0))
     assert len(readers) == 0
     details = ["cached_tokens", "audio_tokens", "text_tokens", "image_tokens", "video_tokens", "cache_write_tokens"]

@@ -17,9 +17,9 @@ from ratecard.testing.video_strategies import BROKEN
 from ratecard.views.sheet import SHEET_COLUMNS
 from shipped import CARD
 
-# A simulation has the source video beside the body.
+# The columns of a simulation for a source video, which is not part of the body.
 OF_SOURCE = {"source_seconds", "source_width", "source_height", "source_fps"}
-# What usages of every type may say.
+# Fields of usages of every type.
 OF_EVERY_USAGE = {"type", "metadata", "counts", "provider"}
 
 

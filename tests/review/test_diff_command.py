@@ -404,7 +404,7 @@ def test_bars_have_one_scale(folder: Path) -> None:
     )
     drawing = re.findall(r"<svg.*?</svg>", page("HEAD~1", "pricing_tables"))
     (found,) = [re.findall(r'(?:x|x1|width)="(\d+)"', each) for each in drawing]
-    # 50% down and 100% up on a scale of 10,000: zero is at a third.
+    # -50% and +100% on a scale of 10,000: zero is at one third.
     fall, rise, zero = found[:2], found[2:4], found[4]
     assert (fall, rise, zero) == (["0", "3333"], ["3333", "6666"], "3333")
 
@@ -418,7 +418,7 @@ def test_a_price_from_zero_has_a_bar(folder: Path) -> None:
 
 def test_a_page_without_a_moved_price_has_no_bars(folder: Path) -> None:
     text = page("2026-09-27", "2026-11-16")
-    assert "<svg" not in text  # models came and went, and no price moved
+    assert "<svg" not in text  # models were added and removed, but no price changed
     assert "<details>" in text
     assert page("HEAD", "HEAD").count("No price changes") == 2
 

@@ -20,7 +20,7 @@ from token_tables import by_tokens, family, text_model
 
 AS_OF = "--as-of=2026-11-01T12:00:00Z"
 EXAMPLE = "{duration: 5s, resolution: 480p}, total: "
-# Versions of one model: in effect since September, and one of the future.
+# Versions of one model: one in effect since September, and a future one.
 BASE = edited(newer(SECOND, "2027-01-01"))
 MODEL = "per-second-video"
 
@@ -551,7 +551,7 @@ def test_a_slip_that_holds_at_some_hours_only_is_found() -> None:
     [found] = refused(slip)
     assert "completion_tokens 0 at 2027-01-02T08:00Z goes from 4 to 0.04, by a factor of 100;" in found
     assert refused(half) == []
-    # What begins before the first hour of a window is compared as its own version.
+    # The rates before the first hour of a window are compared as a version of their own.
     allowed = slip.replace("        rounding", "        expected_change: 100\n        rounding")
     assert refused(allowed, half) == []
 

@@ -118,7 +118,7 @@ def test_a_price_below_the_margin_is_told_at_its_line_though_it_holds_only_later
         " a margin of 11.11%,"
         " and --min-margin is 20%"
     )
-    # Both versions leave 20 %, but for that rate; a higher margin is told once a rate, on the first day.
+    # Both versions leave 20 %, except for that rate; a higher margin is reported once per rate, on the first day.
     done = check(folder, "--min-margin", "20.01%", "--cost", costs, "--json")
     lines = re.findall(r"clip from (\d{4})", done.stdout)
     assert (done.exit_code, lines) == (1, ["2027", "2027", str(datetime.now(UTC).year)])
@@ -143,7 +143,7 @@ def test_a_price_below_the_margin_is_told_though_it_holds_at_some_hours_only(hou
     found = thin_margins(timed, TableCosts(dear), Fraction(-1), date(2026, 10, 2)).faults
     told = [(fault.line, fault.message.partition(", ")[0], fault.message.rpartition(": the ")[2]) for fault in found]
     assert told == [(19, f"flat from {at}", "price is 0.01, the cost 1: a margin of -9900%, and --min-margin is -100%")]
-    # What we pay may be dearer at some hours too.
+    # Our costs may be higher at some hours too.
     [costly] = thin_margins(dear, TableCosts(timed), Fraction(-1), date(2026, 10, 1)).faults
     assert "the price is 1, the cost 4" in costly.message
 

@@ -180,7 +180,7 @@ def test_without_the_name_of_ours_a_condition_is_another(cards: tuple[ratecard.R
     found = rows(compare_models(*cards, {"tiers": "t/tiers"}, at=AT))
     assert ("output tokens", "service_tier batch", "10", "", "mtoken", "", "") in found
     assert ("output tokens", "processing batch", "", "6", "mtoken", "", "") in found
-    # Ours charges reasoning with the output, and has no price of its own to list.
+    # We charge reasoning with the output, so we have no price of it to list.
     assert [row[1] for row in found if row[0] == "output_reasoning tokens"] == ["", "processing batch"]
 
 
@@ -292,7 +292,7 @@ def tiered(name: str, edge: str) -> str:
 @pytest.mark.parametrize(
     ("ours", "theirs", "prompts"),
     [
-        # One list says above, the other from: the token between them is in neither price.
+        # One list says above, the other from: neither price includes the one token between them.
         ("above: 200000", "from: 200000", ["up to 200,000 tokens", "from 200,001 tokens"]),
         ("from: 200000", "above: 200000", ["up to 200,000 tokens", "from 200,001 tokens"]),
         ("from: 200001", "above: 200000", ["up to 200,000 tokens", "from 200,001 tokens"]),

@@ -82,7 +82,7 @@ SEEN = [
     or path.stem in ("versions_empty", "charges_empty", "examples_empty", "rates_empty", "models_empty", "empty_list")
     or path.stem in ("attribute_unknown_to_the_method", "units_without_counts", "list_as_a_rate", "markup_in_percent")
 ]
-# Rules between values, which no schema can tell.
+# Rules between values, which a schema cannot express.
 BETWEEN = {"missing_combination"}
 
 

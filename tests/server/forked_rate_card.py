@@ -35,7 +35,7 @@ def main(folder: Path, held: str) -> None:
     live = LiveRateCard(folder, allow_edits=True, state=state)
     changing, go_on = threading.Event(), threading.Event()
     used = threading.Event()
-    if held == "starting":  # the thread is at the first use of the watcher, which makes things once
+    if held == "starting":  # the thread uses the watcher for the first time, which makes objects once
         names = vars(tables)
         first = names["watch"]
 
@@ -64,7 +64,7 @@ def main(folder: Path, held: str) -> None:
         tables._FORK_WAITS = 0 if held == "changing" else 120
         change(folder)
         changing.wait()
-    if held == "state":  # the thread compares tables; its lock must not live on in the child
+    if held == "state":  # the thread compares tables, and the child must not inherit its lock
         threading.Thread(target=decide, args=(LastSound(state), changing, go_on)).start()
         changing.wait()
     with ExitStack() as locks:
@@ -78,12 +78,12 @@ def main(folder: Path, held: str) -> None:
             watch.taken = live._take
             os.close(0)
             try:
-                live.stop()  # what a host's own hook may do first
+                live.stop()  # a hook of the host may do this first
                 if held not in ("changing", "loading"):
                     change(folder)
                 wait_for_change(live, before, "the child")
                 live.stop()
-            except BaseException:  # os._exit would hide it
+            except BaseException:  # os._exit would hide the error
                 faulthandler.dump_traceback()
                 traceback.print_exc()
                 raise

@@ -52,7 +52,7 @@ def statuses(server: Server) -> dict[str, int]:
 def main() -> None:
     """Send at least as many cases as the argument says; the exit status is 1 if a check failed."""
     wanted = int(sys.argv[1])
-    # An example makes 15 cases over all endpoints; a case that was sent before is not sent again.
+    # One example makes 15 cases over all endpoints; repeated cases are not sent again.
     report = send_cases(examples=wanted * 7 // 100)
     sys.stdout.write(report["said"])
     sent = report["test_cases"]["generated"]

@@ -27,7 +27,7 @@ BODY = b'{"model": "grok-imagine-1-5-image-to-video-private", "duration": "5s", 
 QUOTE = "/api/v1/video/quote"
 JSON = {"content-type": "application/json"}
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
-# Seconds, far more than anything takes on a busy machine: only what never happens fails.
+# Seconds, far more than anything takes on a busy machine: a test fails only if something never happens.
 PATIENCE = 300
 GROK, RATE = "video/grok-imagine.yaml", "rate: 0.161}"
 OVI = "video/ovi.yaml"
@@ -38,7 +38,7 @@ def _client(verify: ssl.SSLContext | bool) -> httpx.Client:
     return httpx.Client(timeout=PATIENCE, verify=verify, limits=httpx.Limits(max_keepalive_connections=0))
 
 
-# Without TLS. It does not read the certificates of the machine, which takes long.
+# A client without TLS, because reading the certificates of the machine takes long.
 _HTTP = _client(verify=False)
 
 

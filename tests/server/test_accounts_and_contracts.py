@@ -123,7 +123,7 @@ def requests() -> Iterator[tuple[str, str, str, Any]]:
         yield f"{method} {path}", method, path, None
 
 
-# Counters of the process, which go on from server to server.
+# Counters of the process, which continue from server to server.
 UNLIKE = ("GET /metrics", "GET /api/v1/metrics")
 
 
@@ -176,7 +176,7 @@ def test_no_byte_tells_an_account_of_the_terms_of_another(
     alone = serve(card_of(*own, tables=WITHOUT[KEYS[key]]))
     for name, answer in alone.answers(key).items():
         if name not in UNLIKE:
-            # The place of a contract depends on how many there are.
+            # The place of a contract depends on the number of contracts.
             there, here = (re.sub(r"contracts/c\d", "contracts/c", str(each)) for each in (everything[name], answer))
             assert there == here, name
         said = {word for word in others if word in str(everything[name]) and word not in name}
@@ -414,7 +414,7 @@ def test_a_model_that_is_kept_for_another_takes_the_work_of_an_unknown_one() -> 
                 with pytest.raises(QuoteError):
                     ask({"type": "video", "model": name, "duration": "5s"} if ask == book.rate else {"model": name})
 
-        # The first of each fills what is kept of an account, as the names that suggestions are made of.
+        # The first call of each fills what is kept for an account, such as the names for suggestions.
         _, _, kept, unknown = (calls(partial(refused, f"secret-{name}")) for name in "azaz")
         assert kept == unknown, account
 

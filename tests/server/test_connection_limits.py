@@ -79,7 +79,7 @@ def test_a_header_without_end_is_refused_early(server: Server, start: bytes) -> 
         try:
             for _ in range(640):
                 connection.sendall(piece)
-        except OSError:  # closed, after what was sent meanwhile was dropped
+        except OSError:  # closed, after dropping everything that was sent meanwhile
             pass
         else:
             answered = connection.recv(4096)
@@ -109,7 +109,7 @@ def test_a_second_request_has_its_own_time_and_bytes(server: Server) -> None:
     with server.connect() as connection:
         for _ in range(3):
             asks(connection, with_header_of(3000).replace(b"Connection: close\r\n", b""))
-        time.sleep(1.5)  # longer than a header may take: the time under test
+        time.sleep(1.5)  # longer than a header may take, which is what the test is about
         asks(connection)
 
 

@@ -63,7 +63,7 @@ def test_the_settings_of_the_deployment_are_settings() -> None:
     assert container()["args"] == [container()["volumeMounts"][0]["mountPath"]]
     assert settings.state is not None
     assert str(settings.state.parent) == container()["volumeMounts"][2]["mountPath"]
-    # Longer than a probe needs to notice that it is not ready.
+    # A probe needs less time than this to notice that it is not ready.
     probe = container()["readinessProbe"]
     assert settings.drain > probe["periodSeconds"] * probe.get("failureThreshold", 3)
 
@@ -123,7 +123,7 @@ def test_the_image_is_made_of_what_is_there(card: ratecard.RateCard) -> None:
     check = json.loads(given["HEALTHCHECK"].removeprefix("CMD "))
     compile(check[2], "HEALTHCHECK", "exec")
     assert re.findall(r"127\.0\.0\.1:8000(/\w+)", check[2])[0] in paths(card)
-    # The constraints and the extra that are installed, and a user who is nobody.
+    # The installed constraints and extra, and a user without rights.
     install = next(text for name, text in steps if name == "RUN")
     assert (ROOT / "constraints.txt").is_file()
     assert all(words in install for words in ("-c constraints.txt", "'.[server]'"))

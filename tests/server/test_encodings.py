@@ -130,6 +130,6 @@ def test_a_long_answer_of_the_tables_is_encoded_when_asked(client: Any, encoding
         assert packed.headers["content-encoding"] == encoding
         assert packed.headers["vary"] == "Accept-Encoding"
         assert "content-encoding" not in plain.headers
-        if encoding == "gzip":  # the client reads it; whether it knows br depends on what is installed
+        if encoding == "gzip":  # the client decodes it; whether it knows br depends on installed packages
             assert packed.content == plain.content
     assert int(pairs[1][0].headers["content-length"]) * 5 < int(pairs[1][1].headers["content-length"])

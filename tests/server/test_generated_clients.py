@@ -18,7 +18,7 @@ import ratecard
 from ratecard.ledger import open_ledger
 
 KEY = "open-sesame"
-# Kept from run to run.
+# The packages of Node are kept from run to run.
 NODE = Path(__file__).parent.parent.parent / ".cache" / "clients"
 TOOLS = {"openapi-fetch": "0.17.0", "openapi-typescript": "7.13.0", "typescript": "5.9.3"}
 SHOWN = """\

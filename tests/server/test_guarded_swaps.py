@@ -108,7 +108,7 @@ NEW = """\
           - {request: {duration: 5s}, total: 0.30}
 """
 
-# The same from an earlier day on: what was in effect reads differently, and says why.
+# The same version from an earlier day on: prices in effect change, with a reason.
 FORGOTTEN = NEW.replace("2027-01-01\n", "2026-11-01\n        correction: forgotten\n")
 
 

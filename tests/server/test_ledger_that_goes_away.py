@@ -124,7 +124,7 @@ def test_reads_do_not_end_what_writes_that_hang_began(
         assert len(caplog.messages) == 1
         answer.set()
         watch.patience = PATIENCE
-        watch._look()  # what hung began before it was missed
+        watch._look()  # the call that hangs began before its failure was noticed
         watch._look()
         assert watch.unready() == ""
         watch._looks.close(1)
@@ -205,7 +205,7 @@ def test_a_disk_that_is_full_is_believed_until_a_charge_is_written(
         watch = LedgerWatch(ledger)
         statements[:] = ["PRAGMA max_page_count = 1"]
         with pytest.raises(LedgerUnavailableError, match="takes no writes: database or disk is full"):
-            for number in range(1000):  # until a page more is needed
+            for number in range(1000):  # until one more page is needed
                 append(ledger, f"r-{number}")
         for _ in range(3):
             watch._look()

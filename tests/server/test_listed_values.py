@@ -23,7 +23,7 @@ Fields = dict[str, Any]
 REFERENCE = "reference_video_total_duration"
 OF_CLIP = {"-1", "auto", "Auto", "adaptive"}
 SOUND = {"none": [False], "always": [True], "configurable": [True, False]}
-# How many usages one request may have.
+# The most usages of one request.
 MOST = 1000
 
 
@@ -31,7 +31,7 @@ def values_of(name: str, constraint: Any) -> list[Any]:
     """What a constraint says that a field may be."""
     if name == "audio":
         return SOUND[constraint]
-    if isinstance(constraint, dict):  # of bounds
+    if isinstance(constraint, dict):  # a constraint with bounds
         return [constraint[bound] for bound in ("min", "max", "source_min", "source_max") if bound in constraint]
     return list(constraint)
 
@@ -123,7 +123,7 @@ def test_what_is_listed_of_a_field_is_taken_and_what_is_beyond_its_bounds_is_not
     wrong = [
         (model["id"], field, value, answer)
         for model, field, value, answer, listed in answers
-        # A source video is not posted, so that its own field may be refused.
+        # The test posts no source video, so the field for one may be refused.
         if details_of(answer) - {"video_url"} != (set() if listed else {field})
     ]
     assert wrong == []

@@ -42,7 +42,7 @@ class Tables:
         before = self.live.served.digest
         answer = post(self.client)
         assert answer.status_code == 200
-        # The tables may turn at any moment.
+        # The tables may change at any moment.
         assert answer.headers["x-ratecard-digest"] in (before, self.live.served.digest)
         return bytes(answer.content)
 
@@ -100,7 +100,7 @@ def test_a_refusal_ends_when_the_folder_is_as_it_was(tables: Tables) -> None:
 def test_a_folder_that_is_away_for_a_while_is_followed_again(tables: Tables) -> None:
     away = tables.folder.with_name("away")
     tables.folder.rename(away)
-    # A reader that was half through it may have missed files first.
+    # If the folder vanished while it was read, files may have been missing first.
     wait_for(lambda: "is not a folder" in json.dumps(tables.refused()), "refusal")
     assert tables.quote() == b'{"quote":0.82}'
     (away / GROK).write_text(at_rate(tables.text, "0.2"))

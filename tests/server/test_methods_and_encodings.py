@@ -192,7 +192,7 @@ PLAIN, NOT_OFFERED = "text/plain; version=0.0.4", "a/b, "
         (FIGURES, FIGURES),
         (NOT_OFFERED * 100 + FIGURES, FIGURES),
         (f"{FIGURES}, {'a/b, ' * 1000}", FIGURES),
-        # Only 1024 characters are read, and no part of the range that goes beyond them.
+        # Only 1024 characters are read; a range that continues beyond them is left out as a whole.
         (NOT_OFFERED.ljust(1024 - len(FIGURES)) + FIGURES, FIGURES),
         (NOT_OFFERED.ljust(1024 - len(FIGURES)) + FIGURES + ", a/b", FIGURES),
         (NOT_OFFERED.ljust(1025 - len(FIGURES)) + FIGURES, PLAIN),

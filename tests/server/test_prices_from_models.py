@@ -59,7 +59,7 @@ def test_every_pricing_method_is_among_the_samples(card: ratecard.RateCard) -> N
         if model.model in sampled
         for charge in version.charges
     }
-    # No shipped model has a charge by count: see below.
+    # No shipped model has a charge by count: another test has one.
     assert methods == {*METHODS} - {"count"}
 
 
@@ -151,7 +151,7 @@ def test_counts_and_conditions_come_to_their_quotes(tmp_path: Path, speed: Any, 
     (tmp_path / "made-up.yaml").write_text(CONDITIONS)
     card = ratecard.load_rate_card(tmp_path)
     prices, book = listed(card, DAYS[-1]), card.at(DAYS[-1])
-    if tier.get("service_tier") != "flex":  # which only images know
+    if tier.get("service_tier") != "flex":  # only images know this tier
         tokens = {"prompt_tokens": 500, "completion_tokens": 300}
         usage = {"type": "text", "model": "read", "usage": tokens, "counts": {"page": 27}, **speed, **tier}
         assert prices.price("read", usage) == Fraction(book.rate(usage).exact)

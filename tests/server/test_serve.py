@@ -98,7 +98,7 @@ def test_a_chunked_body_without_end_is_refused(server: Server) -> None:
     try:
         answer = server.quote(endless(), headers=KEY)
         assert answer.status_code == 413
-    except httpx.WriteError:  # refused, and the connection closed, while it was still sending
+    except httpx.WriteError:  # the server refused it and closed the connection while it was still sending
         pass
     assert sent < 64 * 2**20
 

@@ -129,7 +129,7 @@ def test_a_socket_in_the_file_system(tmp_path: Path) -> None:
     assert (status, path.exists()) == (0, False)
 
 
-# Nothing of a disk can be written but shared memory, as in a container with a read-only root file system.
+# Only shared memory can be written, and no disk, as in a container with a read-only root file system.
 READ_ONLY = """
 mount --make-rprivate / && mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && mount -o remount,bind,ro / &&
 mount -t tmpfs none /dev/shm && cd / && ! touch /tmp/new /var/tmp/new /new 2>/dev/null && exec "$@"

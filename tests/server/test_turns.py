@@ -91,4 +91,4 @@ def test_accepting_connections_lets_others_go_on_now_and_then() -> None:
     asyncio.run(run())
     assert log.count("one") == 3
     assert log.index("one") > 3
-    assert log[-1] == "|"  # it did not wait for the last that was accepted
+    assert log[-1] == "|"  # it did not wait for the connection that was accepted last

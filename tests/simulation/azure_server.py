@@ -12,7 +12,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 CONTAINER, ACCOUNT = "bucket", "devstoreaccount1"
-# The key that Azurite has for everybody to know.
+# The public key of Azurite.
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 OPTIONS = ("--blobPort", "0", "--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent")
 

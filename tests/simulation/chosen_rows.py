@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow
 
-# Numbers of the rows that a condition means.
+# The numbers of the rows that each condition selects.
 WHERE: dict[str, str] = {
     "region = 'eu'": "03",
-    "region != 'eu'": "1245",  # what has no region is not in this one
+    "region != 'eu'": "1245",  # a row without a region is not in this one
     "not region = 'eu'": "1245",
     "region = 'eu' or region = 'us' and count > 5": "013",
     "(region = 'eu' or region = 'us') and count > 5": "13",

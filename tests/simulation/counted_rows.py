@@ -19,7 +19,7 @@ UNITS = """units:
   - {unit: image, counts: image, per: 1}
   - {unit: mcharacter, counts: character, per: 1000000}
 """
-# With those of whatever else a random card charges.
+# The units of these and of all other charges that a random card may have.
 ALL_UNITS = (
     UNITS
     + """\
@@ -38,7 +38,7 @@ TOKENS = """{charge: tokens, method: tokens, unit: mtoken, rates: [
               {tokens: input, rate: 4}, {tokens: input, above: 100, rate: 5}, {tokens: output, rate: 20}]}"""
 FACTOR = "factors: [{service_tier: batch, factor: 0.5}]"
 SURCHARGED = "surcharges: {rerank: my-rerank, web_search: web, looks: once}"
-# Of each model: its type, what it charges beside counts, and further keys.
+# For each model: its type, its other charges, and further keys.
 MODELS = {
     "chat": ("text", TOKENS, ""),
     "seeker": ("text", TOKENS, SURCHARGED),
@@ -60,7 +60,7 @@ HEAD = """
         rounding: none
 """
 METERED = ("counts.page", "counts.minute", "counts.request", "counts.rerank", "counts.web_search", "counts.looks")
-# How a model may charge a meter: first linearly, then otherwise.
+# The charges that a model may have for a meter: linear ones first, then others.
 CHARGED = {
     "page": ("unit: kpage", "unit: leaf", "unit: kpage, started: 4"),
     "minute": ("unit: minute", "unit: minute_of_hour", "unit: minute, at_least: 2"),

@@ -51,7 +51,7 @@ def _answers(found: Any) -> dict[str, Any]:
     path = found.comparison.roll_up.workspace.folder / "report.json"
     found.write(path)
     written: dict[str, Any] = json.loads(Path(path).read_text())
-    # Of several shapes that are refused for one reason, any may be the examples.
+    # If several shapes are refused for one reason, any of them may be the examples.
     for each in written["unpriced"]:
         del each["examples"]
     return written

@@ -17,7 +17,7 @@ from ratecard.testing.card_strategies import card_of
 
 HEAD = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes"
 CHAT, PICTURE, CLIP = "chat-llm-input-mtoken", "picture-fixed-1K-1img", "film-resolution-rate-5s-720p"
-# One model of each kind that is re-rated in a way of its own, in effect from 2026-01-01 on.
+# One model for each way of re-rating, in effect from 2026-01-01 on.
 TABLES = """\
 family: made-up
 models:
@@ -146,7 +146,7 @@ class Books(RateCard):
 
     def __init__(self, card: RateCard) -> None:
         super().__init__(card.tables)
-        self._proves = False  # the card itself is proved: its examples would ask for the books that are being made
+        self._proves = False  # the card below is proved; these examples would need the books that are being made
         self._kept: dict[date, PriceBook] = {}
 
     def at(self, instant: datetime | date, *, contract: str | None = None, account: str | None = None) -> PriceBook:
@@ -164,7 +164,7 @@ def entries_of(card: RateCard, rows: Iterable[Row]) -> Iterator[tuple[Row, tuple
             quote = quote_of(books, row)
         except QuoteError:
             continue
-        # Every fourth is paid in part by what is left of the credits.
+        # The remaining credits pay a part of every fourth request.
         credits_left = {"DIEM": quote.total * Decimal("0.3"), "USD": quote.total}
         paid: dict[str, Any] = {"paid": settle(quote, credits_left)} if number % 4 == 3 else {}
         paid = paid or {"currency": ("USD", "DIEM", "BUNDLED_CREDITS")[number % 3]}

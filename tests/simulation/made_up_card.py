@@ -34,7 +34,7 @@ conditions:
 """
 
 
-# Of buckets beside the input, which alone has rates by `priority`.
+# Only the input has rates for `priority`; other buckets keep their price under it.
 WITHOUT = "without_rate: {priority: default}\n"
 
 

@@ -20,7 +20,7 @@ class Told(NamedTuple):
     then: Quote | None
 
 
-# What one side's rows cost: from the row as it is priced and its quote on that side, and that of the current prices.
+# A function from a row as it is priced, its quote on one side, and its current quote, to the cost of the row.
 CostOf = Callable[[Row, Quote, Quote | None], Decimal | None]
 
 

@@ -12,7 +12,7 @@ from ratecard import Quote, QuoteError, RateCard, SourceVideo
 from ratecard.simulation.rows.columns import LAYOUTS, USAGE_COLUMNS
 
 Row = dict[str, Any]
-# The other names by which a client's usage object calls its counts.
+# The other names of counts in usage objects of clients.
 _SAME = {
     "input_tokens": "prompt_tokens",
     "output_tokens": "completion_tokens",
@@ -55,7 +55,7 @@ def table_of(rows: Iterable[Row], extra: Sequence[str] = ("customer",)) -> pyarr
     """The rows as an Arrow table with every column of ours."""
     fields = [("type", pyarrow.string()), ("model", pyarrow.string()), ("timestamp", pyarrow.timestamp("us", "UTC"))]
     fields += [(name, pyarrow.string()) for name in extra]
-    # What no decimal holds, such as 30000/1001 frames per second, is written as a fraction.
+    # A value that no decimal holds, such as 30000/1001 frames per second, is written as a fraction.
     types = {
         name: pyarrow.int64() if name in _COUNTS else _KINDS[column.kind] for name, column in USAGE_COLUMNS.items()
     }

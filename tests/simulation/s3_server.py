@@ -39,7 +39,7 @@ def main() -> None:
             "AWS_ACCESS_KEY_ID": made["AccessKeyId"],
             "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"],
         }
-    # From now on, who asks is checked.
+    # From now on, requests need the rights of their sender.
     settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
     sys.stdout.write(json.dumps(users) + "\n")
     sys.stdout.flush()

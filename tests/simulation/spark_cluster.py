@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 _DEPLOY = "org.apache.spark.deploy"
-# Ends what it started as soon as nobody holds its standard input any more, also where the tests were killed.
+# These words end a started program as soon as its standard input is closed, even if the tests were killed.
 _GUARDED = 'exec 3<&0; (read -r _ <&3; kill -KILL $$ 2>/dev/null) & exec "$@" </dev/null 3<&-'
-# Seconds between two looks at what a process says.
+# Seconds between two looks at the output of a process.
 _LOOK = 0.05
-# A small query is done before a compiler that takes its time would pay.
+# Small queries end before a slow compiler would pay off.
 _SOON_READY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _LOG = """
 rootLogger.level = info
@@ -48,7 +48,7 @@ def settings_of(folder: Path, local: Path, memory: Memory = SMALL) -> Mapping[st
         "spark.local.dir": local,
         "spark.locality.wait": "0s",
         "spark.task.maxFailures": 2,
-        # Queries of other tests are compiled once.
+        # Queries of several tests are compiled only once.
         "spark.sql.codegen.cache.maxEntries": 5_000,
     }
     if memory == SMALL:  # a few rows need no more
@@ -63,7 +63,7 @@ class Cluster:
     """Starts workers of a master, and ends the processes that it started."""
 
     def __init__(self, folder: Path, memory: Memory, stack: ExitStack) -> None:
-        # Here, for `make test` looks into every module, and does without Spark.
+        # Imported here, because `make test` collects every module without Spark.
         import pyspark
 
         self._place = Path(str(pyspark.__file__)).parent
@@ -82,7 +82,7 @@ class Cluster:
             "PYTHONPATH": os.pathsep.join(sys.path),
         }
         web = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
-        # The driver's own settings are those of the cluster: the log of these processes stays theirs.
+        # The driver has the settings of the cluster, but not its log, which belongs to these processes.
         self.for_driver = settings_of(folder / "driver", folder / "local", memory)
         self.master = self._started("master.Master", *web, says=r"Starting Spark master at (spark://\S+)")
         self._web = web
@@ -96,7 +96,7 @@ class Cluster:
         with urlopen(place) as shown:
             rows = re.split("<tr", shown.read().decode())
         (waiting,) = (row for row in rows if "WAITING" in row and "app/kill" in row)
-        # As the page itself asks for it, with the token that it has for that.
+        # This sends the form of the page, with its token.
         asked = re.findall(r'name="([^"]+)" value="([^"]*)"', waiting)
         with urlopen(f"{place}app/kill/", urlencode(asked).encode()):  # noqa: S310
             pass
@@ -121,7 +121,7 @@ class Cluster:
                 )
             )
         assert process.stdin
-        # Popen waits at the end of its block until the process has ended, which this makes it do.
+        # Closing its standard input ends the process, and Popen waits for that at the end of its block.
         self._stack.callback(process.stdin.close)
         while not (found := re.search(says, log.read_text())):
             assert process.poll() is None, f"{name} ended: {log.read_text()}"

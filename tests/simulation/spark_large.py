@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 ROWS, CUSTOMERS = int(os.environ.get("ROWS", "50000000")), int(os.environ.get("CUSTOMERS", "2000"))
 CANDIDATE = "2026-10-01"
-# What DuckDB alone may use: it holds the groups of a query while it makes them, which Spark does on its workers.
+# The memory for DuckDB alone, which holds the groups of a query while it makes them; Spark does that on its workers.
 MEMORY = "4GB" if ROWS > 50_000_000 else None
-# The keys of a report; the default ones, by which there are as many groups as half of the rows; and customers alone,
-# which Spark adds up, as it does all keys of more than 100,000,000 rows.
+# The keys of a report: the default keys, which make as many groups as half of the rows; and customers alone, which
+# Spark adds up, as it does any keys of more than 100,000,000 rows.
 KEYS = (("model", "day"), ("model", "day", "customer"), ("customer",))
 
 

@@ -15,7 +15,7 @@ from obstore.store import MemoryStore
 
 from ratecard.simulation.groups.kept import storage
 
-# The Python that has the packages of the servers, and the program of Azure's: `make test-objects` installs them.
+# The Python with the packages of the servers, and the program of Azure: `make test-objects` installs both.
 _PYTHON, _AZURITE = os.environ.get("STORAGES_PYTHON", ""), os.environ.get("AZURITE", "")
 _COMMANDS = {"s3": ("s3_server.py",), "az": ("azure_server.py", _AZURITE)}
 

@@ -28,7 +28,7 @@ from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 from shipped import FEW as CARD
 
-# After the first day of all of these.
+# A time after the first day of all of these models.
 LATE = {"timestamp": datetime(2026, 10, 20, tzinfo=UTC)}
 Simulated = Callable[..., Simulation]
 
@@ -65,7 +65,7 @@ def test_amounts_of_more_than_64_bits(simulated: Simulated) -> None:
     even, odd = found.groups
     assert even.quantities[0] == 20 * count - sum(range(0, 40, 2)) > 2**63
     assert total([even.amounts[1], odd.amounts[1]]) == simulated("mixed.yaml", usage=table_of(rows)).total.amounts[1]
-    # A tenth more than 3.60 and 18 USD per million tokens.
+    # A tenth more than 3.60 and 18 US dollars per million tokens.
     assert even.amounts[1] == (Decimal("3.96") * int(even.quantities[0]) + Decimal("19.80") * 20 * count) / 10**6
 
 
@@ -121,7 +121,7 @@ def test_what_is_written_is_what_the_groups_say(
 
 @pytest.mark.parametrize("type_", ["DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "VARCHAR"])
 def test_each_instant_around_a_change_is_in_its_period(folder: Path, type_: str) -> None:
-    # With days among the keys, no period is worked out by the engine.
+    # If the day is a key, the engine computes no period.
     edges = [each.date() for each in CARD.boundaries()]
     steps = ("- INTERVAL 1 DAY", "- INTERVAL 1 SECOND", "", "+ INTERVAL 1 DAY")
     days = ", ".join(f"CAST(TIMESTAMP '{edge}' {step} AS {type_})" for edge in edges for step in steps)

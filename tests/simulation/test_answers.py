@@ -48,12 +48,12 @@ def test_totals(simulation: Simulation) -> None:
     assert simulation.total.amounts == (current, current + Decimal("0.0009") + 2 * Decimal("0.08"))
     assert simulation.total.percent() == "+10.39%"
     assert (simulation.rows, simulation.priced) == (5, 4)
-    # Those of rows with a price.
+    # Only rows with a price count.
     assert [int(each) for each in simulation.total.quantities] == [500, 5_000, 0, 100, 0, 0]
 
 
 def test_rows_are_in_the_order_of_their_keys_as_text_and_what_is_absent_comes_last() -> None:
-    # As bytes of UTF-8, as the engine has them: UTF-16 would have the last two the other way round.
+    # The engine compares bytes of UTF-8: by UTF-16, the last two would be in the opposite order.
     customers: list[Any] = ["", "A", "a", "z", "\N{LATIN SMALL LETTER E WITH ACUTE}", "\uffee", "\U0001f600", None]
     clips = [row("video", "kling-o3-pro-text-to-video", each, duration="5s") for each in customers[::-1]]
     calls = [row("rpc", None, each, network="ethereum-mainnet", method="eth_call") for each in customers]
@@ -148,7 +148,7 @@ def test_winners_and_losers() -> None:
 def test_volume_answers_the_price_of_each_model(simulation: Simulation) -> None:
     elastic = dict(map(read_elasticity, ("all=0", "kling-o3-pro-text-to-video=-1:-2..-0.5")))
     found = simulation.response(elastic)
-    # The clip rises from 0.77 to 0.85, by 8/77: its volume falls by as much, twice or half of it.
+    # The clip rises from 0.77 to 0.85, by 8/77: its volume falls by the same share, twice or half of it.
     others = Decimal(TEXT) * Decimal("1.1") + Decimal(CALL)
     clips = {name: Decimal("1.70") * (1 - times * 8 / Decimal(77)) for name, times in (("mid", 1), ("low", 2))}
     assert found.expected == round(others + clips["mid"], 2)
@@ -161,7 +161,7 @@ MODEL, TARGET, VOLUME, PACE = (
     r"Write MODEL=-0\.8", "Write 5%", r"Write -5%, TYPE=-5%, FAMILY=-5%, MODEL=\+10% or customer:NAME=-100%",
     "Write 30d, 90d or all",
 )  # fmt: skip
-# Else what is expected would lie outside of what is possible.
+# The expected value must lie within the range of possible ones.
 RANGE = r"-?[0-9.]+ is not within .*\. Write the least, two dots"
 
 
@@ -183,7 +183,7 @@ def test_what_cannot_be_read_says_how_to_write_it(read: Callable[[Any], Any], sa
 
 
 def test_what_is_sold_below_cost(simulation: Simulation, autumn: Path) -> None:
-    # What we pay there are the current prices, and the candidate's are higher.
+    # Our costs are the current prices, and the candidate's prices are higher.
     assert simulation.margin().below == ((), ())
     dearer = CARD.with_candidate(autumn)
     with simulate(table_of(ROWS), CARD, by=KEYS, costs=dearer) as found:

@@ -138,7 +138,7 @@ def test_random_rows_of_random_tables(data: st.DataObject) -> None:
     rows = data.draw(token_rows(card))
     note(rows)
     with simulated(card, rows) as found:
-        # Rates and factors of many digits: that their amounts cannot be added shows only for several rows together.
+        # With rates and factors of many digits, several rows together show that their amounts cannot be added.
         assume(not any(each.refusal and "decimals, which cannot" in each.refusal.reason for each in found.outcomes[0]))
         check(found, rows)
 
@@ -304,7 +304,7 @@ def test_spellings_of_a_condition_of_the_folder_are_one_shape(card: RateCard) ->
     with simulated(card, rows, by=("region",), where="region != 'moon'") as found:
         kept = [each for each in rows if each["region"] != "moon"]
         check_reasons(found, card, kept)
-        assert len(found.comparison.roll_up.shapes) == 4  # the default; eu and europe, as they are written; mars
+        assert len(found.comparison.roll_up.shapes) == 4  # the default; eu and europe, each as it is written; mars
         assert [each.reason for each in found.unpriced] == [
             "region: Invalid enum value. Expected 'us' | 'eu' | '' | 'america' | 'europe', received 'mars'"
         ]

@@ -188,7 +188,8 @@ def test_a_target_counts_the_contracts_of_a_candidate_at_every_factor(tmp_path: 
 
 def test_a_candidate_that_is_tried_later_may_be_for_an_account_that_had_no_contract(tmp_path: Path) -> None:
     other = SHOP.with_candidate(candidate(tmp_path, OFFERS["an account that has none"].replace("10-09", "10-10")))
-    with simulate(table(ROWS), NOW, by=["account"], contracts=True) as found:  # by no day: that day is one of change
+    # Even without days: prices change on that day.
+    with simulate(table(ROWS), NOW, by=["account"], contracts=True) as found:
         tried = found.against(Side("offer", other))
         assert groups(tried, 1) == row_by_row(other, ROWS, "account")[0]
 

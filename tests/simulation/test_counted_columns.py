@@ -221,7 +221,7 @@ def test_a_kept_roll_up_says_which_counts_it_adds(card: RateCard, tmp_path: Path
         assert same_or_refused(kept, tmp_path / "usage.parquet", made, by=["model"])
         with pytest.raises(SimulationError, match=words):
             simulate(kept, other, by=["model"])
-    # As it was written while each count was part of the shape.
+    # A manifest from the time when each count was part of the shape.
     manifest = tmp_path / "linear" / "manifest.json"
     said = json.loads(manifest.read_text())
     for layout in said["distinguished"]["layouts"].values():

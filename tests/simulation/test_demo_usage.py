@@ -99,7 +99,7 @@ def test_usage_has_what_makes_prices_hard(usage: list[dict[str, Any]], traffic: 
     assert any((row["prompt_tokens"] or 0) > 200_000 for row in usage)
     assert any_row(enable_web_search="on")
     assert any_row(failed=True)
-    assert any(sample.row.get("duration") == "auto" for sample in traffic.samples)  # it is rare
+    assert any(sample.row.get("duration") == "auto" for sample in traffic.samples)  # such samples are rare
     assert any(row["model"] == "topaz-video-upscale" and row["source_seconds"] for row in usage)
     assert any(row["model"] == "topaz-video-interpolation" and row["source_fps"] for row in usage)
 

@@ -99,7 +99,7 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_spans_whose_attributes_are_columns(tmp_path: Path, ending: str) -> None:
     path = written(tmp_path / f"spans.{ending}", [*SPANS, AGENT])
-    # An agent's span has the tokens of its calls again: it is not among the rows.
+    # An agent's span repeats the tokens of its calls, so it is not among the rows.
     with simulate(path, CARD, dialect="opentelemetry", by=["model"]) as found:
         assert (found.total.amounts, found.priced) == ((one_by_one("opentelemetry", SPANS),), 4)
         assert (found.reading.found, found.rows) == (5, 4)
@@ -112,7 +112,7 @@ def test_spans_with_their_attributes_in_one_column(tmp_path: Path) -> None:
     expected = (one_by_one("opentelemetry", SPANS), 4, 0)
     lines = written(tmp_path / "spans.jsonl", rows)
     assert priced(lines, "opentelemetry") == expected
-    # As a map of texts, as exporters to tables write them; and as JSON in a cell.
+    # A map of texts, as exporters to tables write it; and JSON in a cell.
     texts = [{name: str(value) for name, value in span.items()} for span in [*SPANS, AGENT]]
     maps = ", ".join(f"(MAP {each})" for each in texts)
     rows_of_maps = f"SELECT *, '2026-10-01' AS start_time FROM (VALUES {maps}) AS spans(attributes)"  # noqa: S608 - of our own

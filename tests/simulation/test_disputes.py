@@ -23,7 +23,7 @@ from shipped import FEW
 
 NOW = Side("now", card_with())
 WITH_REQUESTS = f"{HEAD},requestId"
-# As they should be: 0.5 x $2, 3 x $0.02, and 5 seconds of film, whose price is the same with sound and without.
+# Correct rows: 0.5 x $2, 3 x $0.02, and 5 seconds of film, whose price is the same with sound and without.
 GOOD = [
     f"{line(CHAT, '2', '0.5', '-1')},r-1",
     f"{line(PICTURE, '0.02', '3', '-0.06')},r-1",
@@ -59,7 +59,7 @@ def disputes(folder: Path, *rows: str, **settings: Any) -> tuple[DisputedRows, l
 
 
 WRONG: list[tuple[str, list[str]]] = [
-    # A metered row at another price, and a clip three cents above its list price.
+    # A metered row at another price, and a clip at three cents more than its list price.
     (f"{line(CHAT, '3', '0.5', '-1.5')},w-1", ["1.5", "1", "0.5", "USD", f"{PRICE} (tables.yaml:21)"]),
     (f"{line(CLIP, '0.54', '1', '-0.54')},w-2", ["0.54", "0.51", "0.03", "USD", f"{PRICE} ({FILM})"]),
     (f"{line(CLIP, '0.51', '1', '-0.54')},w-3", ["0.54", "0.51", "0.03", "USD", f"{AMOUNT} ({FILM})"]),

@@ -32,7 +32,7 @@ from ratecard.simulation.simulate import simulate
 from shipped import FEW, few_models
 
 CLAUDE, KLING, GPT = "claude-opus-4-6", "kling-o3-pro-text-to-video", "openai-gpt-54"
-# Whatever looks for a factor tries many candidates, each of which looks at every model.
+# A search for a factor tries many candidates, and each of them looks at every model.
 CARD = few_models(CLAUDE, KLING, GPT, "crypto-rpc", of_each=0)
 DECEMBER = Side("2026-12-01", CARD, datetime(2026, 12, 1, tzinfo=UTC))
 BY = ("model", "day", "customer")
@@ -104,7 +104,7 @@ def by_hand(rows: list[Told], elasticity: Fraction | None = None) -> list[tuple[
     for model, (count, now, then) in models.items():
         elastic = {CLAUDE: Fraction(-2), KLING: Fraction(-1, 2) if elasticity is None else elasticity}.get(model, 0)
         factor = max(Fraction(0), 1 + elastic * (then - now) / now)
-        # A share of the current charge is the cost: it follows the volume, and not the price.
+        # The cost is a share of the current charge, so it follows the volume but not the price.
         pairs = ((count, now, now * 3 / 5), (count * factor, then * factor, now * 3 / 5 * factor))
         for side, more in zip(sides, pairs, strict=True):
             side[:] = [one + other for one, other in zip(side, more, strict=True)]
@@ -313,7 +313,7 @@ def test_with_one_list_of_prices_nothing_is_a_price(found: Simulation) -> None:
         assert bridge.effects["size"] > 0
         words = " ".join(every_sentence(Report(simulation, Question(bridge=("2026-12", "2027-01")))))
         assert "Both have the same prices, so that none of it is a price." in words
-    # Each row at its own day, where no price has changed, is the same.
+    # The result is the same with each row at its own day, because no price has changed.
     assert found.bridge("2026-12", "2027-01").effects == bridge.effects
 
 
@@ -401,7 +401,7 @@ def test_a_rounding_that_changes_nothing_is_no_end_of_the_search(tmp_path: Path)
         reached = simulation.reach(file, "1%")
     assert reached.below is not None
     assert reached.below < reached.wanted <= reached.revenue
-    # The dearest rate, 30, is rounded to itself down to 29.95; below that revenue is lower.
+    # The dearest rate, 30, stays 30 for amounts down to 29.95; below that, revenue is lower.
     file = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: 1.3, round: {{to: 0.1, mode: half-up}}}}")
     with simulate(table_of(ROWS), CARD, file, by=BY) as simulation:
         assert simulation.reach(file, "0%").factor == Decimal("0.9984")

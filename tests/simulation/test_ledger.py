@@ -71,7 +71,7 @@ def test_every_group_is_the_sum_of_prices_rate(exported: Exported, form: str) ->
 def like_usage(exported: Exported, candidate: str, export: str | list[str]) -> Simulation:
     """The export under a candidate; where no row of a model is refused, the model is charged as its usage is."""
     with simulate(exported.usage, None, candidate, by=["model"]) as of_usage:
-        # What is new under the candidate was never billed.
+        # Requests that only the candidate offers were never billed.
         new = {group.key: group.beside().new for group in of_usage.groups}
         expected = {each.key: (each.amounts[0], each.amounts[1] - new[each.key]) for each in of_usage.groups}
     result = simulate(export, None, candidate, by=["model"])

@@ -160,7 +160,7 @@ def test_a_charge_that_several_balances_paid_is_one(tmp_path: Path, form: str, r
     usage = write_csv(tmp_path / "e.csv", entries, {}) if form == "csv" else write_pages(tmp_path, entries, 3)
     diem = Decimal("0.2") if "DIEM: 1" in rates else Decimal("0.16")
     bundled = Decimal("0.04") if "CREDITS: 1" in rates else Decimal("0.08")
-    # As billed each balance has its part; at other rates the whole charge is of the row that has the units.
+    # As billed, each balance pays its part; at other rates, the row with the units has the whole charge.
     with opened(usage, card, Side("dearer", dearer("USD", rates))) as found:
         assert groups(found) == {
             "DIEM": (diem, Decimal(4)),
@@ -172,7 +172,7 @@ def test_a_charge_that_several_balances_paid_is_one(tmp_path: Path, form: str, r
 
 
 def test_parts_that_are_no_charge_are_disputed(tmp_path: Path) -> None:
-    # The first part alone; a further one alone; of other requests, SKUs or prices; too much; with a refund.
+    # A first part alone; a further part alone; parts of other requests, SKUs or prices; too much; with a refund.
     charges = [
         [("2", "1", "-1.5", "DIEM", "a")],
         [("2", "0", "-0.5", "USD", "b")],
@@ -199,7 +199,7 @@ def test_parts_with_more_digits_and_without_requests(tmp_path: Path) -> None:
         assert sum(each.rows for each in found.disputed) == 2
 
 
-# Numbers that the engine does not add: too many digits before the point, or an exponent.
+# Numbers that the engine cannot add: too many digits before the point, or an exponent.
 LONG = [
     [("2", "600000000", "-1000000000", "DIEM"), ("2", "0", "-200000000", "USD")],
     [("2", "600000000", "-200000000", "DIEM"), ("2", "0", "-1000000000.0", "USD")],

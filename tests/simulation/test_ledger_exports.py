@@ -25,7 +25,7 @@ CURRENT = card_with()
 NOW, BILLED = Side("now", CURRENT), AsBilled("as-billed", CURRENT)
 REFUND = "amount: above zero, or units or price below: a refund or a credit, which has no rate"
 UNKNOWN = "currency: VCU has no worth in USD that is known. Allowed: USD, DIEM, BUNDLED_CREDITS"
-# Every row is of a request of its own.
+# Every row belongs to a request of its own.
 IDS = count()
 ROWS = [line(CHAT, "2", "0.5", "-1"), line(PICTURE, "0.02", "3", "-0.06")]
 
@@ -176,7 +176,7 @@ def test_what_has_no_price_on_either_side_is_not_lost(tmp_path: Path) -> None:
         (line(CHAT, "2", "1000000000000", "-2000000000000"), "2000000000000"),
         (line(CHAT, "2", "0.000000000000000001", "-0.000000000000000002"), "2e-18"),
         (line(CHAT, "2", "0", "0"), "0"),
-        # Rounded to twelve places by who wrote the export.
+        # The writer of the export rounded to twelve places.
         (line(CHAT, "2", "0.00000000000012", "0"), "0.00000000000024"),
     ],
 )

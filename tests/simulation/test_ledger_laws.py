@@ -42,7 +42,7 @@ def two_cards(draw: st.DrawFn) -> tuple[RateCard, RateCard]:
     """One card and another one with other rates, or any other of the same method."""
     if draw(st.booleans()):
         files = in_usd(draw(table_files()))
-        # Their examples are those of the first rates.
+        # Their examples have the totals of the first rates.
         return card_of(files), card_of(other_rates(files, draw(st.randoms(use_true_random=False))))._unproved
     alike = table_files(methods=[draw(st.sampled_from(DRAWN_METHODS))], max_models=1)
     return card_of(in_usd(draw(alike))), card_of(in_usd(draw(alike)))
@@ -70,7 +70,7 @@ def test_a_row_is_charged_as_its_request(tmp_path_factory: pytest.TempPathFactor
         assert not result.disputed
         for group in result.groups:
             row, entries = made[group.key[0] or ""]
-            if group.requests == len(entries):  # none of its rows was refused
+            if group.requests == len(entries):  # no row was refused
                 assert (group.amounts[0], group.amounts[2]) == (charge(card, row), charge(card, row))
                 if group.beside(1).lost_requests:
                     with pytest.raises(QuoteError):

@@ -86,7 +86,7 @@ def test_a_rate_beside_does_not_matter(tmp_path: Path) -> None:
         (INPUT, ("threshold: 1000", "threshold: 2000"), "chat: context_token_threshold of tokens was 1000, is 2000"),
         (CACHED, ("            missing_cache_rate: input\n", ""),
          "chat: missing_cache_rate of tokens was input, is not set"),
-        # Of the tokens written under this SKU, some were of long prompts: they would now have a rate of their own.
+        # Some tokens of this SKU were part of long prompts, which would now have a rate of their own.
         (WRITTEN, (LONGER, LONGER.replace("input", "[input, cache_write]")),
          GONE.format("chat-llm-cache-write-5m-mtoken", "chat")),
         (SEARCH, ("surcharges: {web_search: search}", "context_tokens: 5000"), "chat has no search there"),

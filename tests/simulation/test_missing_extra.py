@@ -7,7 +7,7 @@ import pytest
 
 import ratecard
 
-# Each package in turn is as if it were not installed: all of them are asked for within one process.
+# One process tries all packages: each in turn as if it were not installed.
 WITHOUT = """
 import sys
 import ratecard

@@ -73,7 +73,7 @@ def test_every_file_has_the_names_of_candidates(tmp_path: Path) -> None:
             assert name in text
             assert file_name not in text
         assert f"<h2>{name}</h2>" in shown
-        # Its lines and the file it was read from are named once each, where they are asked for.
+        # Its lines and its file are named once each, in their own places.
         assert f"under {file_name}" not in shown
     assert [side["name"] for side in found["sides"]] == ["Current", "dearer text", "cheaper video"]
 

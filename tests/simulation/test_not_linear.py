@@ -87,7 +87,7 @@ def test_bills_of_rounded_units_and_of_minimums_are_rated_again_from_usage(tmp_p
     file = tmp_path / "export.csv"
     file.write_text(ratecard.ledger.ledger_csv(entries), encoding="utf-8")
     with simulate(str(file), Side("now", odd), by=("model",)) as found:
-        # A version that stays charges the minimum again.
+        # A version without the change charges the minimum again.
         assert {row.key[0]: row.amounts[0] for row in found.groups} == {
             "speech-1": Decimal("0.01"),
             "speech-2": quotes[2].total,

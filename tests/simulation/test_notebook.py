@@ -25,7 +25,7 @@ def simulation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]
 def test_a_notebook_shows_the_answer_a_table_and_bars(simulation: Simulation) -> None:
     shown = simulation._repr_html_()
     assert "<p><b>Revenue rises by $" in shown
-    assert shown.count("<tr>") == 1 + 3 + 2  # the heading, what changes, all others and the total
+    assert shown.count("<tr>") == 1 + 3 + 2  # the heading, the changes, all others and the total
     assert shown.count("background: ") == 3
     assert "<script" not in shown
     words = "<Simulation of 240 rows, 234 priced, by model, day, customer: Revenue rises by $"
@@ -75,7 +75,7 @@ def test_every_answer_is_a_table_of_named_columns_and_decimals(simulation: Simul
     assert sum(margin["dearer text revenue"].to_pylist()) == simulation.margin().total.revenues[1]
     unpriced = simulation.to_arrow("unpriced")
     assert sum(unpriced["rows"].to_pylist()) == simulation.rows - simulation.priced
-    for answer in {*ANSWERS} - {"discounts"}:  # Only simulations by contract have these: see test_contracts.py.
+    for answer in {*ANSWERS} - {"discounts"}:  # Only simulations by contract have discounts: see test_contracts.py.
         assert not [field for field in simulation.to_arrow(answer).schema if pyarrow.types.is_floating(field.type)]
 
 

@@ -27,14 +27,14 @@ UNITS = """units:
   - {unit: prompt, counts: prompt, per: 1}
   - {unit: third, counts: prompt, per: 3}
 """
-# The counts of a usage that each surcharge is charged for, its plain unit, and one of which no decimal is one.
+# The counts of a usage for which each surcharge is charged, its plain unit, and a unit without a decimal price.
 SURCHARGES = {
     "rerank": (("counts.rerank",), "ksearch", "seventh"),
     "web_search": (("counts.web_search", "web_search_requests"), "krequest", "sixtieth"),
     "looks": (("counts.looks",), "prompt", "third"),
 }
 FACTOR = "factors: [{service_tier: batch, factor: 0.5}]"
-# By option, the keys of the charge; then the rates, and keys of the version.
+# By option: the keys of the charge, its rates, and the keys of the version.
 RATES = "[{rate: 2.5}]"
 OPTIONS: dict[str, tuple[str, str, str]] = {
     "none": ("", RATES, ""),
@@ -128,7 +128,7 @@ def test_a_surcharge_is_summed_as_each_row_is_charged(surcharge: str, column: st
     with simulate(table, Side("now", card), by=by) as found:
         assert {row.key: row.amounts[0] for row in found.groups} == sums
         assert found.priced == len(listed)
-    # As the prices of a candidate, too, whose rows are grouped together with those of the current prices.
+    # A candidate may have these prices too; its rows are grouped together with those of the current prices.
     plain = Side("now", card_of(surcharge, SURCHARGES[surcharge][1], plain=True))
     with simulate(table, plain, [Side("then", card)], by=by) as both:
         assert {row.key: row.amounts[1] for row in both.groups} == sums
@@ -162,7 +162,7 @@ def test_what_an_option_charges_by_hand(options: str, count: int, charged: int) 
 def test_every_option_of_a_charge_and_of_its_version_is_tried() -> None:
     tried = "; ".join(" ".join(keys) for keys in OPTIONS.values())
     own = Surcharge.model_fields.keys() - {"charge", "method", "unit", "rates"}
-    # Those of every version, and what a surcharge cannot have.
+    # Keys of every version, and keys that a surcharge cannot have.
     own |= MeteredVersion.model_fields.keys() - {"charges", "rounding", "examples", "place", "minimum", "minimum_place"}
     own -= {"defaults"}
     own -= {"effective", "announced", "checked", "source", "reference", "evidence", "correction", "expected_change"}

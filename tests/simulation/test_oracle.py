@@ -28,7 +28,7 @@ from shipped import FEW as SHIPPED
 from shipped import few_models
 
 ROWS = examples(1_500, nightly=200_000)
-# One model retired with a successor, one without; rates scaled; what comes later is new.
+# One model is retired with a successor, one without; rates are scaled; later models are new.
 MIXED = (
     "{retire: claude-opus-4-6, successor: claude-sonnet-4-6}",
     "retire: kling-o3-pro-text-to-video",
@@ -128,7 +128,7 @@ def test_days_on_which_prices_stand(usage: Usage, candidate: Path) -> None:
         expected = [each for row in days if (each := told(standing(2026, 8, 3), standing(2026, 11, 10), row, {}))]
         assert result.total.beside().lost_requests and result.total.beside().new_requests
         check(result, expected)
-        # At our own tables nothing is left, on either day.
+        # With our own tables as costs, the margin is zero on either day.
         own = with_costs(result, costs_of(SHIPPED, result.sides, None))
         assert own.margin().total.costs == result.total.amounts
         assert [own.margin().total.margin(side) for side in (0, 1)] == [0, 0]
@@ -159,7 +159,7 @@ def test_costs(usage: Usage, candidate: Path, found: Simulation, listed: list[To
         each = told(ours, ours, row, {})
         return each.now.total if each and each.now else None
 
-    # Days of change of a card of costs are known before the usage is read.
+    # The days on which a card of costs changes are known before the usage is read.
     with simulate(usage.path, SHIPPED, candidate, by=["model"], costs=overlay) as cards:
         check_margin(cards, paid(listed, by_card))
 
@@ -226,7 +226,7 @@ def test_other_models(usage: Usage, candidate: Path, card: RateCard) -> None:
 
 TEXT, KLING = "{scale: {type: text}, factor: 1.1}", "kling-o3-pro-text-to-video"
 MIXES = (
-    # The other changes bring it alone; together with the factor, before it and after it; one takes away.
+    # Changes beside the factor: after it, before it, and one that takes revenue away.
     (TEXT, f"{{set: {KLING}, where: {{audio: true}}, rate: 0.5}}"),
     ("{set: claude-opus-4-6, where: {context: base, tokens: input}, rate: 6.6}", TEXT),
     (f"retire: {KLING}", TEXT.replace("1.1", "2")),
@@ -234,7 +234,8 @@ MIXES = (
 )
 
 
-# Half of them have every kind with every number of steps, and each of both with every mix; `make nightly` tries all.
+# Half of all cases include every kind with every number of steps, and each of both with every mix; `make nightly` tries
+# all.
 TARGETS = [
     (kind, steps, changes)
     for one, kind in enumerate(("revenue", "margin"))
@@ -263,7 +264,7 @@ def test_the_smallest_factor_by_trying_all(tmp_path: Path, kind: str, steps: int
 
     now, _, cost = tried("1")
     aimed = tried(f"{1 + Decimal(steps) / 10_000}")[1]
-    # A little less than what a factor brings, as a share: that factor reaches it.
+    # The target is a little below the share that a factor brings, so that this factor reaches it.
     share = Fraction(aimed) / Fraction(now) - 1 if kind == "revenue" else 1 - Fraction(cost) / Fraction(aimed)
     percent = (100 * share * 10**9).__floor__()
     with simulate(table_of(rows), OF_TEN, path, by=[], costs="60%") as result:

@@ -23,9 +23,9 @@ from ratecard.simulation.prices.pricer import NO_TYPE
 
 TEXT = {"type": "text", "model": "claude-opus-4-6", "timestamp": "2026-10-02", "completion_tokens": 0}
 SPEECH = {"type": "speech", "model": "tts-kokoro", "timestamp": "2026-10-02"}
-# Above the rows by which an engine guesses the columns of JSON lines.
+# More rows than an engine reads to guess the columns of JSON lines.
 MANY = 20_490
-# One million tokens, and the same where all of them were cached.
+# The price of a million tokens, and of a million cached ones.
 UNCACHED, CACHED = Decimal(6), Decimal("0.6")
 
 
@@ -162,7 +162,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize(
     ("ending", "change"),
-    # What is longer or touched is still read, so that its kind does not matter.
+    # Files that become longer or get another time are still read, so one kind is enough for them.
     [*product(("parquet", "csv", "jsonl"), ("replaced", "removed")), ("parquet", "longer"), ("csv", "touched")],
 )
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, ending: str, change: str) -> None:
@@ -284,7 +284,7 @@ def test_a_row_without_a_type_has_that_of_its_model(tmp_path: Path) -> None:
     with simulate(table) as found:
         whole = found.groups
         assert found.unpriced[0].rows == 1
-    # RPC calls have no model that would say it.
+    # RPC calls have no model from which the type could follow.
     kept = [None if type_ != "rpc" else type_ for type_ in table["type"].to_pylist()]
     untyped = table.set_column(0, "type", pyarrow.array(kept, pyarrow.string()))
     with simulate(untyped, by=("type", "model", "day", "customer")) as found:

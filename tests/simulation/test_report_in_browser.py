@@ -18,7 +18,7 @@ from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
 from reports import PERIODS, files, mixed
 
-# What scrolls sideways: the labels of boxes whose content is wider than they are.
+# Elements that scroll sideways: the labels of boxes that are narrower than their content.
 CUT = """return [...document.querySelectorAll("main *")].filter(
   each => each.scrollWidth > each.clientWidth && getComputedStyle(each).overflowX === "auto"
 ).map(each => each.getAttribute("aria-label"))"""
@@ -152,7 +152,7 @@ def test_less_more_lost_and_new_differ_in_colour_and_in_sign(wide: Path, dark: b
         opened.execute_script("document.querySelectorAll('details').forEach(each => each.open = true)")
         colours = {}
         for name, sign in {"rise": "+", "fall": "-", "lost": "-", "new": "+"}.items():
-            # One question for all cells, of which there are hundreds.
+            # The browser is asked once for all cells, because there are hundreds.
             cells = opened.execute_script(
                 f"return [...document.querySelectorAll('td.{name}')]"
                 ".map(each => [each.innerText, getComputedStyle(each).color])"

@@ -26,7 +26,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with mixed(folder) as simulation:
         report = Report(simulation, Question("", elasticities_of({"all": -1}), bridge=PERIODS))
         write(report, [folder / "report.html"])
-    # One table becomes so long that it goes over several sheets.
+    # One table becomes long enough for several sheets.
     page = (folder / "report.html").read_text(encoding="utf-8")
     begin = page.index("<tbody>", page.index("Expected by model</h2>")) + len("<tbody>")
     end = page.index("</tbody>", begin)
@@ -114,6 +114,6 @@ def test_every_chart_is_drawn_on_the_paper(printed: Any) -> None:
         picture = page.render(scale=1).to_numpy()[int(top) : int(top) + 260, :, :3].astype(int)
         coloured = (picture.max(axis=2) - picture.min(axis=2)) > 60
         assert coloured.sum() > 200, title
-        # It is as wide as the sheet, and no wider: the right edge is free.
+        # The chart is not wider than the sheet: the right edge is free.
         columns = numpy.flatnonzero(coloured.any(axis=0))
         assert columns.max() < page.get_width() - 10, title

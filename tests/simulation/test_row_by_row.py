@@ -22,7 +22,7 @@ from shipped import CARD as SHIPPED
 
 DEARER = SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml")
 KEYS = ("model", "day", "customer")
-# A whole simulation an example: what fails is shown as it was found.
+# An example is a whole simulation, so failures are shown unshrunk.
 SLOW = settings(
     max_examples=examples(8, nightly=200),
     deadline=None,

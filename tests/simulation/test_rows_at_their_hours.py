@@ -69,7 +69,7 @@ def test_rows_are_priced_at_their_own_hour(by: tuple[str, ...]) -> None:
     with simulate(table_of(rows()), Side("now", prices), by=by) as simulation:
         assert groups(simulation) == row_by_row(prices, by)
         assert simulation.unpriced == ()
-        # A shape for each set of windows and each version; models without hours have one for each count of tokens.
+        # Each set of windows and each version has a shape; models without hours have one for each count of tokens.
         moments = {each.shape.moment for each in simulation.comparison.roll_up.shapes if each.shape.model == "always"}
         assert len(moments) == 1
 

@@ -32,7 +32,7 @@ BY = ("model", "day", "customer")
 @pytest.fixture(scope="module")
 def cluster(settings: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator["Cluster"]:
     """A master and two workers on this machine."""
-    assert settings  # which skips where there is no Spark
+    assert settings  # the fixture skips without Spark
     from spark_cluster import spark_cluster
 
     with spark_cluster(tmp_path_factory.mktemp("cluster")) as found:

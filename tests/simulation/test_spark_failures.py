@@ -13,7 +13,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.engines.spark_session import failures
 
 USAGE = "type,model,timestamp,characters\nspeech,tts-kokoro,2026-10-01,5\n"
-# What a process of its own begins with.
+# The beginning of the code for a process of its own.
 BEGIN = """
 import os, sys
 from pyspark.sql import SparkSession
@@ -29,8 +29,8 @@ def said(usage, master="local[1]"):
         return error
 
 """
-# One that says why not, after another. The driver ends for want of memory; in the Java that follows it, a context ends
-# while parts of it are asked for, which fail in words of their own; and at last the log is asked for.
+# One failure after another, each with its reason. The driver ends for lack of memory; in the next Java, a context ends
+# while its parts are used, which fail with messages of their own; and at last the log is read.
 EACH = """
 usage = sys.argv[1]
 print(said(usage, "nonsense"))
@@ -59,7 +59,7 @@ print("asked for", file=sys.stderr)
 with spark_session("local[1]") as session:
     print(session.range(3).count())
 """
-# The homes of Java in turn, with none on the PATH.
+# Several homes of Java are tried in turn, with no Java on the PATH.
 WITHOUT_JAVA = """
 path = os.environ["PATH"]
 for home in sys.argv[1:]:

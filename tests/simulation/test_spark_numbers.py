@@ -24,7 +24,7 @@ def awkward_doubles() -> list[float]:
     """Doubles whose shortest text is hard to find, and their neighbours; none so small that no sum could hold it."""
     chance = random.Random(7)  # noqa: S311
     found = [2.0e-3, 9.999999999999999e22, 4.35, 0.1 + 0.2, 1e-5, 1e-7, 1e9, 999999999.999999, 0.0, -4.35]
-    found += [5.491273171697948e17, 4.810242254944854e16, 8.41e21, 2e-13]  # of these Java 17 writes too many digits
+    found += [5.491273171697948e17, 4.810242254944854e16, 8.41e21, 2e-13]  # Java 17 writes these with too many digits
     found += [1.1, 100 / 3, 2**53 + 2.0, 1e16, 2.0**-10, math.nan, math.inf, -math.inf]
     for _ in range(400):
         found += [chance.uniform(0, 150), round(chance.uniform(0, 4000), chance.randrange(8))]

@@ -59,11 +59,11 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     engines: Engines, tmp_path: Path, change: str, ending: str
 ) -> None:
     act, words = CHANGES[change]
-    # Speech is among the other types: it is the types themselves that are read first.
+    # Speech is one of the other types, whose names are read first.
     usage = written(tmp_path / f"usage.{ending}", *[SPEECH | {"characters": 5}] * 2)
     text = lines(tmp_path / "text.jsonl", TEXT | {"prompt_tokens": 5})
     given: Any = [str(usage), str(text)]
-    # Each change of each kind of file once: of a path, or of a frame that was made before.
+    # Each change of each kind of file is tried once: for a path, or for a frame that was made before.
     if (list(CHANGES).index(change) + (ending == "jsonl")) % 2:
         reader = engines.spark.read
         of_usage = reader.parquet(str(usage)) if ending == "parquet" else reader.json(str(usage))

@@ -27,7 +27,8 @@ def test_a_session_that_lets_sums_wrap_is_refused_and_left_as_it_is(engines: Eng
     loose.createDataFrame(USAGE).createOrReplaceTempView("requests")
     with pytest.raises(SimulationError, match=r"spark.conf.set\('spark.sql.ansi.enabled', True\)"):
         simulate(loose.table("requests"))
-    with pytest.raises(SimulationError, match=r"spark.sql.ansi.enabled = false"):  # it is now the active one
+    # The new session is the active one now.
+    with pytest.raises(SimulationError, match=r"spark.sql.ansi.enabled = false"):
         simulate("usage.csv", engine="spark")
     assert loose.conf.get("spark.sql.ansi.enabled") == "false"
     engines.spark.createDataFrame(USAGE)

@@ -67,7 +67,8 @@ def test_files_whose_columns_differ_are_put_together_by_name(engines: Engines, t
     same(engines.on_duckdb(files, by=("who",)), found)
     assert {row.key[0]: int(row.quantities[4]) for row in found.groups} == {"me": 7, None: 5}
     (tmp_path / "b.csv").write_text("model,type,timestamp,characters\ntts-kokoro,speech,2026-10-01,7\n")
-    with pytest.raises(SimulationError, match="cannot be read"):  # one reader of both would go by position
+    # One reader for both files would match columns by position.
+    with pytest.raises(SimulationError, match="cannot be read"):
         engines.on_spark(str(tmp_path))
 
 

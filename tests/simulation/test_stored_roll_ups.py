@@ -34,7 +34,7 @@ from ratecard.simulation.simulate import simulate
 from shipped import few_models
 
 BY = ["model", "customer"]
-# Of two types, whose groups have files of their own: what a storage holds does not depend on their prices.
+# Two types have separate files of groups; their prices do not matter for a storage.
 CARD = few_models("claude-opus-4-6", "kling-o3-pro-text-to-video", of_each=0)
 NOW = Side("now", CARD)
 
@@ -176,7 +176,7 @@ def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
             raise KeyboardInterrupt
         return usual(store, path, *file, **how)
 
-    # Also the first run of all: what it leaves does not keep others from beginning.
+    # The very first run can be broken off too, and others can still begin.
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(obstore, "put", ended)
         rollup(usage, address, NOW, by=BY)
@@ -191,9 +191,9 @@ def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
     assert answers(address, NOW) == before
     assert rollup(usage, address, NOW, by=BY).rows == 100 + 100 + 25
     assert answers(address, NOW) == answers(usage, NOW)
-    # What could be of a run that is at work stays; what is older than that goes.
+    # Files that a run in progress may need stay; older ones are removed.
     assert named(address) < packs(address)
-    # As if the manifest were put two hours from now.
+    # This simulates a manifest that is put two hours from now.
     later = timedelta(hours=2)
     monkeypatch.setattr(
         obstore, "head", lambda *of: (meta := head(*of)) | {"last_modified": meta["last_modified"] + later}
@@ -220,7 +220,7 @@ def test_of_two_writers_one_is_refused(
     if not first:
         rollup(own, address, NOW, by=BY)
         write(rows, own / "more.parquet", 90, 20)
-    if step == "publish":  # a storage that does not heed conditions
+    if step == "publish":  # a storage that ignores conditions
         usual = obstore.put
         monkeypatch.setattr(obstore, "put", lambda *given, mode=None, **how: usual(*given, **how))
     meanwhile(monkeypatch, step, lambda: rollup(steady, address, NOW, by=BY))
@@ -441,7 +441,7 @@ def test_a_place_that_may_only_be_read(
     for _ in range(2):
         assert answers(address, NOW, dearer) == expected
     assert objects(address) == before
-    # Azure's server is not named where the address has the right in it.
+    # The message does not name Azure's server if the address contains the credentials.
     denied = r"(127\.0\.0\.1:\d+ says: Access Denied|This request is not authorized to perform this .+ permission)"
     with pytest.raises(SimulationError, match=rf"^{address} cannot be written: {denied}$"):
         rollup(usage, address, NOW, by=["model"])

@@ -68,13 +68,13 @@ def test_other_names(tmp_path: Path) -> None:
 
 
 def test_numbers_keep_their_digits(tmp_path: Path) -> None:
-    # 0.1 + 0.2 seconds, and more digits than a double has.
+    # Seconds of 0.1 + 0.2, and with more digits than a double has.
     rows = [
         row("transcription", "nvidia/parakeet-tdt-0.6b-v3", "a", seconds=each)
         for each in (Decimal("0.1"), Decimal("0.2"), Decimal("1234567.123456789012"))
     ]
     exact = Decimal("1234567.423456789012")
-    # A JSON number with a fraction has the digits of a double; text has all that are written.
+    # A JSON number with a fraction has the digits of a double; text keeps all of its digits.
     lines = ({"type": "transcription", "model": each["model"], "timestamp": "2026-10-02"} for each in rows)
     text = "".join(
         json.dumps(line | {"seconds": str(each["seconds"])}) + "\n" for line, each in zip(lines, rows, strict=True)
@@ -111,7 +111,7 @@ def test_a_row_without_an_instant_has_no_price() -> None:
     values = ["yesterday", None, "2026-10-02T12:00:00Z", "2026-10-02 12:00:00+02:00", "2026-10-02"]
     with simulate(TABLE.set_column(at, "timestamp", pyarrow.array(values, pyarrow.string())), by=KEYS) as found:
         assert sum(each.rows for each in found.unpriced if each.reason == NO_INSTANT) == 2
-    # Where every card stands still, no row needs one.
+    # If every card is at a fixed instant, rows need no instant.
     with simulate(TABLE.drop_columns(["timestamp"]), "2026-10-02", by=("model",)) as found:
         assert found.priced == 4
 

@@ -306,7 +306,7 @@ def test_a_bill_that_no_rate_says(tmp_path: Path) -> None:
 def test_the_question_of_a_target_is_answered_in_words(retired: Simulation, tmp_path: Path) -> None:
     target = read_target("-99%")
     reached = smallest_factor(retired, candidate(tmp_path, f"retire: {KLING}", DEARER), target)
-    # What is lost is not made up for by text alone: the rest counts as it is.
+    # Text alone does not make up for the lost requests; the rest does not change.
     assert reached.below is not None
     assert reached.below < retired.total.amounts[0] / 100 <= reached.revenue
     words = list(every_sentence(Report(retired, Question(target=target, reached=reached))))

@@ -81,8 +81,8 @@ def test_the_groups_are_never_all_in_memory(tmp_path: Path) -> None:
             tracemalloc.stop()
         return most
 
-    few, many = [peak(groups) for groups in (100, 2_000, 4_000)][1:]  # the first imports what all need
-    # A group takes some 90 bytes of the file, and took 1,500 of memory.
+    few, many = [peak(groups) for groups in (100, 2_000, 4_000)][1:]  # the first peak includes the imports
+    # A group takes about 90 bytes of the file, and once took 1,500 of memory.
     assert many - few < 2_000 * 400
 
 

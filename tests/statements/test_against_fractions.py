@@ -54,7 +54,7 @@ overrides:
   - {for: {type: video}, at_least: 0.04}
 """,
 }
-# The contracts of the tables: none, or all of these.
+# The contracts of the tables: none, or all of them.
 SIDES: tuple[dict[str, str], ...] = ({}, CONTRACTS)
 
 

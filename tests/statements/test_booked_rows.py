@@ -172,7 +172,8 @@ def test_a_row_that_is_there_twice_is_not_billed_twice(tmp_path: Path, rows: tup
 @pytest.mark.parametrize(
     ("rows", "payable"),
     [
-        # A charge that two balances paid, another request, another SKU, another price, and two parts paid back.
+        # A charge that two balances paid, then other rows: another request, another SKU, another price, two parts paid
+        # back.
         ((CHARGED, PART), "4.50"),
         ((PART.replace(",0,", ",1,"), PART.replace("CREDITS", "USD")), "1.50"),
         ((CHARGED, CHARGED.replace("r-1", "r-2")), "8.00"),
@@ -180,7 +181,7 @@ def test_a_row_that_is_there_twice_is_not_billed_twice(tmp_path: Path, rows: tup
         ((CHARGED, CHARGED.replace(",4,", ",5,")), "8.00"),
         ((CHARGED, BACK, BACK.replace("10-03", "10-04")), "0.00"),
         ((CHARGED, BACK.replace("scribe", "refund f-1"), BACK.replace("scribe", "refund f-2")), "0.00"),
-        # Of rows without a request it is not known if they are one.
+        # It is not known whether rows without a request belong together.
         ((CHARGED.replace("r-1", ""), CHARGED.replace("r-1", "")), "8.00"),
         ((CHARGED, CHARGED.replace("10-02", "11-02")), "4.00"),
     ],
@@ -202,11 +203,11 @@ def test_rows_of_one_request_that_are_not_the_same_are_all_on_it(
         ((CHARGED, BACK, BACK.replace("10-03", "10-04").replace(",2,USD", ",2.01,USD")), "the first at 2026-10-04"),
         ((CHARGED, BACK, BACK.replace("10-03", "11-04").replace(",2,USD", ",2.01,USD")), ""),
         ((CHARGED.replace("10-02", "09-02"), BACK.replace(",2,USD", ",4.01,USD")), "the first at 2026-10-03"),
-        # It goes back to the balance that paid, and to no other.
+        # A refund goes only to the balance that paid.
         ((CHARGED, BACK.replace(",2,USD", ",1,CREDITS")), "the first at 2026-10-03"),
         ((CHARGED, PART, BACK.replace(",2,USD", ",1,CREDITS")), ""),
         ((CHARGED, PART, BACK.replace(",2,USD", ",1.01,CREDITS")), "the first at 2026-10-03"),
-        # What was charged is not in the usage: a request without a row, or another SKU.
+        # The charge of a refund is not in the usage: its request has no row, or only rows of another SKU.
         ((CHARGED, BACK.replace("r-1", "r-2").replace(",2,USD", ",40,USD")), ""),
         ((CHARGED, BACK.replace("input", "output").replace(",2,USD", ",40,USD")), ""),
         ((CHARGED.replace("r-1", ""), BACK.replace("r-1", "").replace(",2,USD", ",40,USD")), ""),

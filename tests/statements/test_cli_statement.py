@@ -178,7 +178,7 @@ def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None
     ],
 )
 def test_wrong_use(words: list[str], more: tuple[str, ...], status: int, message: str) -> None:
-    # An option is given once: a month takes the place of the right one.
+    # Each option is given once, so the tested month replaces the right one.
     option, value = more
     place = words.index(option) if option in words else len(words)
     done = run([*words[:place], option, value, *words[place + 2 :]])

@@ -19,7 +19,7 @@ UNITS = {
     "clip": Unit(unit="clip", counts="clip", per=1),
 }
 START = datetime(2026, 10, 1, tzinfo=UTC)
-# 10 a unit of text, 3 a clip.
+# Text at 10 a unit, and clips at 3.
 TEXT = Rated("t", "mtoken", Decimal(10), "t.yaml:1", Decimal(10), "t.yaml:1", "", "scribe", "text", "words", "tokens")
 CLIP = Rated("c", "clip", Decimal(3), "c.yaml:1", Decimal(3), "c.yaml:1", "", "reel", "video", "clips", "video")
 
@@ -252,7 +252,7 @@ def test_a_third_of_a_line_stays_a_fraction() -> None:
     assert found.terms[0].amount == Fraction(-10, 3)
 
 
-# A video of 0.333 that is rounded to 0.33, as often as it is made.
+# A video of 0.333 that is rounded to 0.33 each time it is made.
 ROUNDING = Rated("rounding", "", Decimal(0), "", Decimal(0), "", "", "reel", "video", "clips")
 
 
@@ -265,7 +265,7 @@ ROUNDING = Rated("rounding", "", Decimal(0), "", Decimal(0), "", "", "reel", "vi
         (10, {"included": "1"}, "23/10"),
         # 1 at the contract price, and half of 2.30.
         (10, {"graduated": [{"up_to": "1", "factor": "1"}, {"factor": "0.5"}]}, "43/20"),
-        # The edge lies between 0.99 and 0.999: three videos are 0.99 as they are charged.
+        # The edge is between 0.99 and 0.999: three videos are charged 0.99.
         (3, {"graduated": [{"up_to": "0.995", "factor": "1"}, {"factor": "0.5"}]}, "99/100"),
         (10, {"graduated": [{"up_to": "1", "factor": "1"}, {"up_to": "2", "factor": "2"}, {"factor": "0.5"}]}, "73/20"),
     ],
@@ -338,7 +338,7 @@ def test_what_was_never_paid_is_not_paid_back() -> None:
         found = settle_month([*usage, back(request, amount)], terms, UNITS, "USD", refunded={request})
         never = sum(line.amount for line in found.terms if line.kind == "refunds")
         assert -Fraction(amount) - never == Fraction(paid), request
-        # In a later month.
+        # The refund comes in a later month.
         later = settle_month([back(request, amount)], (), UNITS, "USD", paid_before=found.paid)
         assert [line.amount for line in later.terms] == ([never] if never else [])
 

@@ -33,15 +33,15 @@ MANDATORY = {
     *("BillingPeriodStart", "ChargeCategory", "ChargeClass", "ChargeDescription", "ChargePeriodEnd"),
     *("ChargePeriodStart", "ContractedCost", "EffectiveCost", "HostProviderName", "InvoiceIssuerName", "ListCost"),
     *("PricingQuantity", "PricingUnit", "ServiceCategory", "ServiceName", "ServiceProviderName"),
-    # Deprecated in 1.3, and still mandatory.
+    # Columns that are deprecated in 1.3, but still mandatory.
     *("ProviderName", "PublisherName"),
 }
-# Those of services that publish unit prices, negotiate prices, measure usage, and price in virtual currencies.
+# Columns for services that publish unit prices, negotiate prices, measure usage, or price in virtual currencies.
 CONDITIONAL = {
     *("ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice", "PricingCategory"),
     *("PricingCurrency", "PricingCurrencyContractedUnitPrice", "PricingCurrencyEffectiveCost"),
     *("PricingCurrencyListUnitPrice", "SkuId", "SkuMeter", "SkuPriceDetails", "SkuPriceId", "ContractApplied"),
-    # Recommended.
+    # Columns that are recommended.
     *("ChargeFrequency", "InvoiceId", "ServiceSubcategory"),
 }
 NEVER_NULL = MANDATORY - {"ChargeClass", "PricingQuantity", "PricingUnit"} | {"PricingCurrency"}
@@ -195,7 +195,7 @@ def test_a_refund_of_what_an_earlier_month_charged_is_a_correction(tmp_path: Pat
         f"2026-09-30T23:59:59Z,{INPUT},4,2,-8,USD,scribe,r-1",
         f"2026-10-01T00:00:00Z,{INPUT},4,2,-8,USD,scribe,r-2",
         *(f"2026-10-03T00:00:00Z,{INPUT},4,0,{back},USD,scribe,{of}" for of, back in (("r-1", 2), ("r-2", 1))),
-        # Of a charge that the usage does not have, and of one that is not named.
+        # Refunds of a charge that is not in the usage, and of an unnamed one.
         f"2026-10-04T00:00:00Z,{INPUT},4,0,3,USD,scribe,r-0",
         f"2026-10-05T00:00:00Z,{INPUT},4,0,5,USD,scribe,",
     )
@@ -244,12 +244,12 @@ def test_the_issuer_has_to_be_named(places: tuple[Path, Path], tmp_path: Path) -
     assert not (tmp_path / "acme.focus.csv").exists()
 
 
-# What the validator says of rules that a file of 1.3 cannot pass, or that it works without their condition.
+# Failures of the validator for rules that a file of 1.3 cannot pass, or that it checks without their condition.
 NOT_OURS = {
-    # Worked for rows that are no usage, too.
+    # Checked even for rows that are not usage.
     *("ConsumedQuantity-C-000-C", "ConsumedQuantity-C-003-C", "ConsumedQuantity-C-004-C"),
     *("ConsumedQuantity-C-005-C", "ConsumedQuantity-C-006-C"),
-    # A statement is not an invoice, and has no number of one.
+    # A statement is not an invoice, so it has no number of an invoice.
     "InvoiceId-C-005-C",
 }
 APPLICABLE = (
@@ -264,7 +264,7 @@ def test_the_published_validator_finds_no_fault(tmp_path: Path) -> None:
     found = statement(usage, account="acme", month="2026-10", tables=tables)
     write_statement(found, tmp_path / "acme.focus.csv", issuer="Inference Ltd")
     program = Path(os.environ["FOCUS_VALIDATOR"]).resolve()
-    # It reads a file of currencies from the folder in which it is started.
+    # The validator reads a file of currencies from the current folder.
     (package,) = program.parent.parent.glob("lib/python*/site-packages")
     words = [str(program), "--block-download", "--validate-version", "1.2.0.1", "--applicability-criteria", APPLICABLE]
     words += ["--data-file", str(tmp_path / "acme.focus.csv")]

@@ -259,7 +259,7 @@ def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
     tables = contract(tmp_path, fixed, words=words, monthly=None)
     found = made(tmp_path, tables, rows, "2026-11")
     text_lines: list[StatementLine] = [line for line in found.lines if line.rated.model == "scribe"]
-    rates = [(line.rated.list_rate, line.rated.unit_rate) for line in text_lines]  # by value: 10 comes last
+    rates = [(line.rated.list_rate, line.rated.unit_rate) for line in text_lines]  # sorted by value: 10 comes last
     assert rates == [(Decimal(rate), Decimal(rate) * Decimal("0.8")) for rate in ("4", "5", "6", "10")]
     assert {line.rated.source for line in text_lines} == {"contracts/acme.yaml:8"}
     (spoken,) = (line for line in found.lines if line.rated.model == "voice")

@@ -178,7 +178,7 @@ def test_a_commitment_that_has_ended_stops_no_later_month(tmp_path: Path) -> Non
     found = [statement(usage, account="acme", month=day[:7], tables=tables) for day in months]
     balances = [{line.source[-1]: str(line.balance[1]) for line in each.terms if line.balance} for each in found]
     assert balances == [{"2": "383/50"}, {"2": "0", "3": "67/100"}, {"3": "17/50"}, {"3": "1/100"}]
-    # 12.34 for speech and 0.33 for a video: of August the video alone, of September what is above 7.66.
+    # 12.34 for speech and 0.33 for a video: August has only the video, September only the part above 7.66.
     assert [str(each.payable) for each in found] == ["0.33", "4.68", "12.34", "12.34"]
     assert [each.change is None for each in found] == [True, False, False, False]
 

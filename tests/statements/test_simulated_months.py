@@ -135,7 +135,7 @@ def test_rows_in_other_currencies_are_counted(tmp_path: Path) -> None:
     found = simulated_months(place, Side("now", card))
     write_months(found, tmp_path / "months.csv")
     lines = list(csv.DictReader((tmp_path / "months.csv").read_text().splitlines()))
-    # December has terms and no row.
+    # December has terms but no row.
     assert {line["contracts"] for line in lines} == {"acme"}
     assert [(line["month"][-2:], line["payable"], line["reason"]) for line in lines] == [
         ("10", "5.00", "2 rows in EUR: on a statement of their own, --currency EUR"),

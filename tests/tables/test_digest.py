@@ -18,7 +18,7 @@ SOUND = Path(__file__).parent / "sound"
 FILES = {path.name: path.read_text() for path in SOUND.glob("*.yaml")}
 SHARED = Path(__file__).parents[2] / "pricing_tables"
 
-# (file, what stands there, what is written instead)
+# (file, old text, new text)
 Edit = tuple[str, str, str]
 
 SAME: dict[str, Edit] = {
@@ -138,7 +138,8 @@ def test_a_digest_is_short_enough_to_be_read_aloud(card: ratecard.RateCard) -> N
 def test_a_digest_is_made_when_it_is_asked_for_and_that_of_a_candidate_of_what_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    below = ratecard.RateCard(replace(ratecard.load_rate_card().tables))  # without the digest that tests remember
+    # Without the digest that the fixtures remember.
+    below = ratecard.RateCard(replace(ratecard.load_rate_card().tables))
     read: list[BaseModel] = []
 
     def counted(part: BaseModel) -> str:

@@ -17,7 +17,7 @@ from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
 from ratecard.tables.limits import Limits
 
-# Every fact of the table as it was written before each was stated once (with the headers of the sunset in full).
+# Every fact of the table as it was written before each fact was stated once (with the full headers of the sunset).
 BEFORE: dict[str, Any] = {
     "text": {
         ("XS", False): (500, 1000000), ("S", False): (75, 750000), ("M", False): (50, 750000),

@@ -37,7 +37,7 @@ def shipped(name: str) -> str:
     return Path(shipped_folder(), name).read_text(encoding="utf-8")
 
 
-# By file, its text and the keys of it that hold a list of keys.
+# By file: its text, and its keys that hold a list of keys.
 FILES = {
     "chat.yaml": (MODEL, ("models", "versions", "charges", "factors", "rates", "examples")),
     "meters.yaml": (shipped("meters.yaml"), ("meters", "buckets", "conditions")),
@@ -55,7 +55,7 @@ def test_it_is_a_fault_at_its_line(name: str, key: str, word: str) -> None:
     lines = text.splitlines()
     at = next(number for number, line in enumerate(lines) if re.fullmatch(rf" *{key}:", line))
     own = len(lines[at]) - len(lines[at].lstrip())
-    # What is below the key is what is indented more, or a list at its own indentation.
+    # Lines below the key are indented more, or are a list at its own indentation.
     after = next(
         (number for number in range(at + 1, len(lines)) if lines[number].strip() and _indent(lines[number]) <= own),
         len(lines),

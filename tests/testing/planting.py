@@ -17,7 +17,7 @@ from ratecard.methods.method import Method
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
 COMPILER: Any = ratecard.pricing.compiler
-# The module in which requests of text are compiled.
+# The module that compiles requests of text.
 TEXT: Any = sys.modules[COMPILER.price_text.__module__]
 
 

@@ -17,7 +17,7 @@ from ratecard.testing.plugin import CheckItem, checks_of
 from shipped import CARD
 
 TABLES, FILES = CARD.tables, read_folder()
-# What every other file refers to.
+# Files to which every other file refers.
 KEPT = (*SHARED, "surcharges.yaml")
 
 
@@ -46,7 +46,7 @@ def caught_by(mutation: Mutation) -> set[str]:
     with pytest.MonkeyPatch.context() as patch:
         mutation.plant(patch)
         found = broken(mutation.models, mutation.breaks)
-        # What is drawn depends on the constants of all loaded modules; an error that few requests show may need more.
+        # The drawn examples depend on constants in all loaded modules, so a rare error may need more of them.
         return found if found >= set(mutation.breaks) else broken(mutation.models, mutation.breaks, 10 * MAX_EXAMPLES)
 
 

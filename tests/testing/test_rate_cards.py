@@ -20,7 +20,7 @@ SOME = settings(
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-# Without the phase that explains what in an example mattered.
+# The phase that explains which part of an example mattered is left out.
 PLAIN = settings(database=None, phases=(Phase.generate, Phase.shrink))
 SIMPLEST = """\
 family: made-up

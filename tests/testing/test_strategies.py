@@ -27,7 +27,7 @@ BOOKS = [CARD.at(day) for day in (date(2026, 9, 29), date(2026, 10, 24))]
 MANY = settings(
     max_examples=80, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
-# Without the phase that explains what in an example mattered.
+# The phase that explains which part of an example mattered is left out.
 PLAIN = settings(database=None, phases=(Phase.generate, Phase.shrink))
 
 

@@ -64,7 +64,7 @@ def made_of(charge: VideoCharge) -> tuple[str, dict[str, Any], dict[str, Any], d
     return charge.unit, options, accepted, {"up_to": "any"} if "up_to" in charge.ATTRIBUTES else {}
 
 
-# By method, and whether it counts what the source video says: the shipped charge that has the most options.
+# By method, and by whether it counts the source video: the shipped charge with the most options.
 CHARGES = [model.versions[0].charges[0] for model in CARD.tables.models.values() if isinstance(model, VideoModel)]
 SHIPPED = {
     f"{charge.method} of the source" if charge.of_source else charge.method: charge
@@ -122,7 +122,7 @@ def test_every_method_of_video_is_tried_with_every_field_of_listed_words() -> No
     assert {word for _, word in WORDS} >= KINDS
 
 
-# One run for all laws of a table, as starting one takes longer than a few requests.
+# All laws of a table share one run, because starting one takes longer than a few requests.
 @settings(
     max_examples=2,
     deadline=None,

@@ -9,7 +9,7 @@ import pytest
 
 import ratecard
 
-# As if these packages were not installed.
+# These packages seem not to be installed.
 WITHOUT = "import sys; sys.modules.update(dict.fromkeys({names!r})); "
 
 
@@ -46,7 +46,7 @@ def test_everything_is_imported_without_the_extra() -> None:
     assert run(code).stdout == "False load_rate_card\n"
 
 
-# Imports every name of a module before any other, each module in a process that has loaded nothing of the library yet.
+# This imports every name of a module first, each module in a process that has not loaded the library yet.
 EACH = """
 import os, sys
 import duckdb, pyarrow, pydantic, yaml
@@ -95,7 +95,7 @@ def test_packages_are_reached_from_the_root() -> None:
     assert run(code).stdout == "open_ledger ratecard.tables\n"
 
 
-# What a quote does not need, and took part of its start before.
+# Modules that a quote does not need, and that its start once loaded.
 UNUSED = (
     "ratecard.accounts.keys",
     "ratecard.accounts.settlement",

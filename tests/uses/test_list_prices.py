@@ -205,7 +205,7 @@ def test_hours_that_move_have_the_prices_of_the_new_hours() -> None:
         ("tokens input", "2", ""),
         ("tokens input, hours 02:00..06:00, zone UTC", "1", "1.5"),
     ]
-    # Before 4 o'clock and after, these hours have different prices: the later row says which.
+    # These hours have different prices before and after 4 o'clock, as the later row says.
     half = now.replace("02:00..06:00", "00:00..04:00").replace("rate: 1}", "rate: 1.5}")
     assert ("tokens input, hours 02:00..06:00, zone UTC", "1", "") in changes(now, half)
 
@@ -279,7 +279,7 @@ def test_a_price_has_what_it_is_of_its_unit_and_what_it_becomes(acme: RateCard) 
         (*CHAT, "a request costs at least", "request", "0.0001", "USD", *gone),
         (*FILM, "video, resolution 480p", "second of video", "0.0625", "USD", "not offered", "2027-02-01"),
         (*FILM, "video, resolution 720p", "second of video", "0.125", "USD", "0.12", "2027-02-01"),
-        # Its rate is another, and its price the same: 0.16 x 1.25.
+        # Its rate differs, but its price is the same: 0.16 x 1.25.
         (*FILM, "video, resolution 1080p", "second of video", "0.2", "USD", "", ""),
         (*FILM, "video, resolution 4k", "second of video", "not offered", "USD", "0.5", "2027-02-01"),
     ]

@@ -54,7 +54,7 @@ def test_the_frame_rates_of_cells_are_those_that_a_request_may_have(
     edit: tuple[str, str], model: str, shown: set[int]
 ) -> None:
     lines = (shipped_folder() / "video/topaz.yaml").read_text().replace(*edit).splitlines(keepends=True)
-    # The examples have the frame rates of the table as it is shipped.
+    # The examples have the frame rates of the shipped table.
     text = "".join(line for line in lines if "target_fps: 120," not in line and "target_fps: 60}" not in line)
     files = {name: (shipped_folder() / name).read_bytes() for name in ("units.yaml", "vocabulary.yaml")}
     edited = RateCard(tables_from({**files, "video/topaz.yaml": text.encode()}))

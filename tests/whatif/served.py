@@ -45,7 +45,7 @@ def served(folder: Path, *options: str, usage: str = "usage.csv") -> Iterator[Se
 @contextmanager
 def started(folder: Path, *words: str) -> Iterator[Served]:
     """A page that Python serves, started in a folder."""
-    # NiceGUI behaves otherwise where it believes to be under test.
+    # NiceGUI behaves differently if it believes that it is under test.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NICEGUI"))}
     environment["TMPDIR"] = str(folder)
     with subprocess.Popen(
@@ -59,7 +59,7 @@ def started(folder: Path, *words: str) -> Iterator[Served]:
         try:
             assert process.stdout is not None
             said: list[str] = []
-            # It says first which tables it reads.
+            # The first line names the tables.
             while not (line := process.stdout.readline()).startswith("http://127.0.0.1:"):
                 said.append(line)
                 assert line, "".join(said)
@@ -74,7 +74,7 @@ def wait(seen: Callable[[], Seen]) -> Seen:
     """What is seen, once there is something."""
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
-        with suppress(WebDriverException):  # the page is just being drawn again
+        with suppress(WebDriverException):  # the page is being drawn again
             if found := seen():
                 return found
         time.sleep(0.1)
@@ -108,7 +108,7 @@ def write(page: Chrome, label: str, words: str, number: int = 0) -> None:
         found.send_keys(words)
         return value_of(page, label, number) == words
 
-    wait(typed)  # again where the page was just being drawn
+    wait(typed)  # a second time, if the page was being drawn again
 
 
 def choose(page: Chrome, label: str, word: str, number: int = 0) -> None:
@@ -118,14 +118,14 @@ def choose(page: Chrome, label: str, word: str, number: int = 0) -> None:
         field(page, label, number).click()
         return field(page, label, number)
 
-    found = wait(opened)  # again where the page was just being drawn
+    found = wait(opened)  # a second time, if the page was being drawn again
     found.send_keys(word)
     searched = value_of(page, label, number) == word
 
     def offered() -> list[WebElement]:
         options = page.find_elements(By.CSS_SELECTOR, ".q-menu .q-item")
-        # A list that is searched is reduced a moment after the last key: an option that is clicked before moves away
-        # under the click.
+        # A searched list becomes shorter a moment after the last key; before that, an option would move away under the
+        # click.
         waiting = searched and not all(word in option.text for option in options)
         return [] if waiting else [option for option in options if option.text.startswith(word)]
 

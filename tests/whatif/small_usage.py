@@ -13,7 +13,7 @@ _ROWS: list[dict[str, Any]] = [
     {"type": "video", "model": OVI, "customer": "beta"},
     {"type": "text", "model": CLAUDE, "prompt_tokens": 5500, "completion_tokens": 100, "customer": "gamma"},
     {"type": "text", "model": CLAUDE, "prompt_tokens": 70001, "completion_tokens": 333, "customer": "alpha"},
-    # Of which an image costs 0.036 on some days, and 0.04 later.
+    # An image costs 0.036 on some days, and 0.04 later.
     {"type": "image", "model": "qwen-image-3", "resolution": "1K", "customer": "gamma"},
     {"type": "video", "model": "no-such-model", "duration": "5s", "customer": "beta"},
 ]

@@ -144,7 +144,7 @@ def test_nothing_of_a_draft_is_kept(pricer: DraftPricer) -> None:
     for day in ("2026-10-30", "2026-10-31", DAY):
         pricer.answer(Draft(day, (DEARER,)))
         pricer.answer(Draft(day))
-    # What all pay at the current prices is known already.
+    # The current payments of all customers are known already.
     assert kept()[0] == before[0]
     before = kept()
     for hundredths in range(110, 130):
@@ -196,7 +196,7 @@ def test_it_goes_on_from_the_tables_to_which_a_draft_was_promoted(
         now = pricer.answer(empty).panel
         assert now == panel_now(Report(wanted)) != before
         assert now.tiles[0].value == with_changes["With your changes"]
-        # The day before has the prices that it had.
+        # The day before has its old prices.
         old_day = pricer.answer(Draft("2026-11-21")).panel
         pricer.take(card)
         assert pricer.answer(Draft("2026-11-21")).panel == old_day

@@ -44,7 +44,7 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
         assert KLING in text_of(page, ".models")
         wait(lambda: OVI not in text_of(page, ".models"))
         seen = tiles(page)["Difference"][0]
-        # Volume answers: what is expected takes the place of what unchanged usage would bring, which is said beside it.
+        # Volume reacts to prices: the expected revenue is shown, with the revenue at unchanged usage beside it.
         press(page, "Add an elasticity")
         write(page, "Elasticity", "many")
         wait(lambda: "elasticity 'all=many' cannot be read" in text_of(page, ".answers-to-prices"))
@@ -54,7 +54,7 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
         assert expected.startswith("-")
         assert text_of(page, "h1").startswith("Expected revenue falls by ")
         assert f"At unchanged usage, revenue rises by {seen.removeprefix('+')}" in text_of(page, ".notes")
-        choose(page, "Usage of", "family ovi")  # of which nothing changes
+        choose(page, "Usage of", "family ovi")  # no price of this family changes
         wait(lambda: tiles(page)["Expected difference"][0] == seen)
         page.find_elements(By.CSS_SELECTOR, ".answers-to-prices button[aria-label=Remove]")[0].click()
         wait(lambda: tiles(page).get("Difference", [""])[0] == seen)
@@ -85,7 +85,7 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
         press(page, "Add an elasticity")
         write(page, "Elasticity", "-2")
         wait(lambda: tiles(page).get("Expected difference", [""])[0] == expected)
-        # It is no change of the candidate.
+        # The elasticity is not a change of the candidate.
         wait(lambda: text_of(page, "h1").endswith("under all but ovi, once volume answers prices by all -2."))
         assert page.execute_script("return document.documentElement.scrollWidth") == PHONE
         press(page, "Report")
@@ -103,7 +103,7 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
             assert change == 10 * (Decimal("0.85") - Decimal("0.77") + Decimal("1.12") - Decimal("0.99"))
         assert seen == f"+${change}"
 
-        # The same by the command.
+        # The command gives the same result.
         out = tmp_path / "elastic.html"
         command = ["simulate", str(usage), "--current", DAY, "--candidate", str(candidate), "--elasticity", "video=-2"]
         sent = CliRunner().invoke(main, [*command, "--out", str(out)])

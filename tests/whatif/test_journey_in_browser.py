@@ -34,7 +34,7 @@ changes:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with browser(1400):  # there is one: else nothing is made
+    with browser(1400):  # skips without a browser, before anything is made
         pass
     made = tmp_path_factory.mktemp("journey")
     shutil.copytree(shipped_folder(), made / "tables")
@@ -66,7 +66,7 @@ def test_a_family_rises_another_ones_output_falls_from_a_day_and_it_is_promoted(
         write(page, "Factor", "-5%", 1)
         wait(lambda: tiles(page).get("Difference", [""])[0] == looked_at)
         assert CUT in text_of(page, ".models")
-        # Looked at, and corrected.
+        # The person reads the answer and corrects the factor.
         write(page, "Factor", "-15%", 1)
         wait(lambda: tiles(page)["Difference"][0] == corrected)
 
@@ -83,7 +83,7 @@ def test_a_family_rises_another_ones_output_falls_from_a_day_and_it_is_promoted(
         press(page, "Write these lines")
         wait(lambda: "This page shows the new prices now" in text_of(page, ".done"))
         assert "Promoted: added" in text_of(page, ".done")
-        # It goes on from the new prices, with nothing changed.
+        # The page continues from the new prices, without changes.
         new_prices = revenue(folder / usage, folder)
         press(page, "Close")
         wait(lambda: tiles(page) == {"Revenue now": [new_prices]})
@@ -92,7 +92,7 @@ def test_a_family_rises_another_ones_output_falls_from_a_day_and_it_is_promoted(
         wait(lambda: "has a version from" in text_of(page, ".changes"))
         assert complaints_of(page) == []
         status = Path(f"/proc/{running.process.pid}/status")
-        if status.exists():  # of Linux: the most memory that the server has held
+        if status.exists():  # only Linux has this file: the most memory that the server held
             [most] = [line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")]
             assert int(most) < 1_000_000, f"{most} kB"
 

@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def running(folder: Path) -> Iterator[Served]:
-    with browser(DESKTOP):  # there is one: else nothing is started
+    with browser(DESKTOP):  # skips without a browser, before anything is started
         pass
     with served(folder, "--at", DAY, "--cost", DAY) as running_page:
         yield running_page
@@ -80,11 +80,11 @@ def test_what_is_moved_saved_and_loaded_is_one_candidate(page: Chrome, folder: P
     saved = {tile.label: [tile.value, *([tile.note] if tile.note else [])] for tile in expected.tiles}
     shown["With Kling: 7 % dearer"] = shown.pop("With your changes")
     assert shown == saved
-    wait(lambda: tiles(page) == saved)  # from now on the changes have their name
+    wait(lambda: tiles(page) == saved)  # from now on, the figures have the name of the candidate
     assert f"--current {DAY} --candidate candidates/kling-7-dearer.yaml" in text_of(page, ".done code")
     assert CARD.with_candidate(path).digest != CARD.digest
 
-    # A second time, it asks.
+    # Saving again asks before it replaces the file.
     path.write_text("mine", encoding="utf-8")
     press(page, "Save")
     wait(lambda: "There is a file" in text_of(page, ".dialog .wrong"))
@@ -181,7 +181,7 @@ def test_the_day_moves_and_a_reload_comes_without_losing_what_was_chosen(page: C
     write(page, "New rate", "33.5")
     wait(lambda: CLAUDE in text_of(page, ".models") and "kling" in text_of(page, ".models"))
     before = tiles(page)
-    # On this day there is neither: what is chosen stays, and says that it has no price.
+    # On this day neither has a price: the chosen names stay, with a message.
     write(page, "Prices of", "2026-01-01")
     wait(lambda: len(page.find_elements(By.CSS_SELECTOR, ".change .wrong:not(:empty)")) == 2)
     assert "price on 2026-01-01" in text_of(page, ".change .wrong")

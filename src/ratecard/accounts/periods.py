@@ -8,7 +8,7 @@ from ratecard.base.suggestions import did_you_mean
 
 # The values of `limitPeriod`. An epoch is a day of the staking token; a lifetime never ends.
 KEY_PERIODS = ("DAY", "EPOCH", "LIFETIME", "MONTH")
-# Added to the first day of a month, this always gives a day of the next month.
+# The first day of a month plus this is always a day of the next month.
 _MORE_THAN_A_MONTH = timedelta(days=32)
 
 

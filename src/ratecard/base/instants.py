@@ -43,7 +43,7 @@ def utc(moment: date) -> datetime:
         return datetime.combine(moment.date(), moment.time(), UTC)
     try:
         return moment.astimezone(UTC)
-    except OverflowError:  # on the first or the last day of the calendar
+    except OverflowError:  # the first or the last day of the calendar
         return moment.replace(tzinfo=UTC)
 
 

@@ -78,7 +78,7 @@ def places_of(number: Decimal) -> int:
     if "E" in words or "e" in words:
         exponent = number.as_tuple().exponent
         return max(0, -exponent) if isinstance(exponent, int) else 0
-    # This takes a quarter of the time of reading the parts of a number.
+    # Counting takes a quarter of the time that `as_tuple` takes.
     return len(words) - 1 - words.index(".") if "." in words else 0
 
 

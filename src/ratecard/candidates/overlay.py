@@ -155,7 +155,7 @@ class _Overlay:
         self.idle = idle
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
         self.faults: list[Fault] = list(file.text.faults)
-        # Every name, aliases too, with the model that it names.
+        # Every name, aliases too, with the id of its model.
         self.taken = {name: model_id for model in base.models.values() for name, model_id in _names_of(model).items()}
         # The index of the change that gave a model other rates, added it, retired it, or set a rate.
         self.changed: dict[str, int] = {}
@@ -338,7 +338,7 @@ class _Overlay:
             version, source = (model.model, day), self.file.candidate.source
             place = self.file.text.place(("changes", index))
             if base.effective == day:
-                # The source of an earlier candidate, or of the list, on the same day is kept as well.
+                # The source that an earlier candidate, or the list, gave for the same day is kept as well.
                 source = base.source if version in self.made else f"{base.source}; {source}"
             fields = {**self._head(day, source), "place": place, **moved(base, moving, place)}
             self._put(model.model, base.model_copy(update=fields))

@@ -68,7 +68,7 @@ class _Commands(click.Group):
             click.echo(str(error), err=True)
             ctx.exit(1)
         except BrokenPipeError:
-            raise  # The reader wants no more, and `click` ends the command.
+            raise  # The reader has closed the pipe, and `click` ends the command.
         except OSError as error:
             click.echo(f"{error.filename}: {error.strerror}" if error.filename else str(error), err=True)
             ctx.exit(1)

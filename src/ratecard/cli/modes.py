@@ -19,7 +19,7 @@ class Mode(NamedTuple):
     unused: frozenset[str]
 
 
-# The parameters of `simulate` that are used with --disputes, with --tornado, without a candidate, and with one.
+# The parameters of `simulate` in each mode: with --disputes, with --tornado, without a candidate, and with one.
 OF_DISPUTES = frozenset(
     ("usage", "disputes", "current", "tables", "columns", "where", "since", "until", "currency", "memory")
 )

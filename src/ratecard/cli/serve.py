@@ -110,7 +110,7 @@ def _serve(settings: Settings) -> None:
     if settings.log_format == "text":  # A line of words would spoil a log of JSON.
         tell_tables(settings.tables)
     with _shared_folder(settings.workers) as shared:
-        # Every worker compares changed tables with this card, even one that is started later.
+        # Every worker compares changed tables with these, even a worker that is started later.
         card = table_folder(settings, shared).card
         if settings.log_format == "text":
             click.echo(f"{len(card.tables.models)} models of tables {card.digest}", err=True)

@@ -341,7 +341,7 @@ def write_statements(months: Sequence[SimulatedMonth], path: Path) -> bool:
     """Write the statements of simulated months; return False if a month has none, and print why."""
     write_months(months, path)
     click.echo(f"Wrote {path}", err=True)
-    # A reason may be that of several months.
+    # Several months may have the same reason.
     missing = dict.fromkeys(f"{month.side}: {month.reason}" for month in months if month.statement is None)
     for words in missing:
         click.echo(words, err=True)

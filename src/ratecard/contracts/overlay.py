@@ -164,7 +164,7 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
     try:
         versions, *others = map(partial(_versions_under, model, tables), chains, layers)
         for (at, _, withheld), later_versions in zip(later, others, strict=True):
-            # What the account can no longer use then has no prices for it. A model needs a version.
+            # Models that the account can no longer use then have no prices. A model needs a version.
             begun = () if model.model in withheld else _from(at, later_versions, versions, model)
             versions = [*begun, *_until(at, versions)] or versions
     except UnclearError as error:
@@ -349,7 +349,7 @@ def _by_conditions(
             written = {
                 name: value for name, value in full.items() if name in named or value != meters.condition[name].default
             }
-            # What is sold does not depend on the values that the rate names of other conditions: one stands for all.
+            # The values that a rate names of other conditions do not affect what is sold, so one of them is enough.
             stated = {name: full.get(name, named_values[0]) for name, named_values in named.items()}
             if resolver.factored(line.rate, stated, full).unmet:
                 refused = True

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection  # needs greenlet, which `Ledger` does not need
 
 
-# Where a function writes: a ledger, in a transaction of its own, or a connection of the host, who commits.
+# A function writes to a ledger, in a transaction of its own, or to a connection of the host, which commits itself.
 LedgerWriter = Ledger | Connection
 
 # The object to pass instead, by the class of SQLAlchemy that was given.

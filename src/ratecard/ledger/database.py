@@ -78,7 +78,7 @@ def check_transaction(connection: Connection) -> None:
     The driver is asked, because it can be in this mode without the knowledge of SQLAlchemy. Needs the tables.
     """
     if connection.dialect.name == "sqlite":
-        # Several settings decide how a transaction begins, and some hosts begin it themselves: only its effect counts.
+        # Settings and hosts can begin a transaction in several ways, so only the effect is checked.
         connection.execute(delete(REQUESTS).where(false()))
         in_transaction, level = getattr(connection.connection.driver_connection, "in_transaction", True), "SERIALIZABLE"
     else:

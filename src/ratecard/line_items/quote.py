@@ -285,7 +285,7 @@ class Quote(_Value, frozen=True, gc=False):
             rows = [(self.lines[0].sku, self.total, Decimal(1), self.total)]
         if paid is None:
             payer = self.currency if currency is None else currency
-            # Any amount will do, because the last payer, here the only one, pays the rest.
+            # Any amount will do, because the last payer pays the rest, and here there is only one.
             paid = {payer: worth_of(payer, self.currency, self.rates)}
         elif currency is not None:
             raise CurrencyError("currency and paid are both given. Leave out currency")

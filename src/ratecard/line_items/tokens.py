@@ -166,7 +166,7 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
     separate_buckets = {name: bucket for name, bucket in counted.items() if name not in merged}
     wholes = {name: [other for other, whole in counted.items() if part.within(whole)] for name, part in counted.items()}
     signs = own_counts(wholes)
-    for name, parent in merged.items():  # a merged bucket: a part of two buckets may be charged with one of them
+    for name, parent in merged.items():  # a bucket that is part of two others may be charged with one of them
         if name in counted and parent in counted:
             for other, sign in signs[name].items():
                 signs[parent][other] = signs[parent].get(other, 0) + sign

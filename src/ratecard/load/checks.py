@@ -344,7 +344,7 @@ def _check_metered_version(
             continue
         method = METHODS[name]
         if not method.BESIDE:
-            # Only one charge may bill what an audio body requests.
+            # An audio body has one quantity, so only one charge may bill it.
             several = method.SEVERAL and seen == {name}
             if seen and (name in seen or AUDIO_BODY in method.KINDS) and not several:
                 yield (*at, "method"), f"method {name}: a second charge would never be billed; keep one"

@@ -60,7 +60,7 @@ def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> It
     moments = _moments(_windows_of(charge)).items()
     cases = [(moment, held_rates(version, charge, held)) for held, moment in moments]
     findings = list(of_all_cases((moment, list(_at(charge, numbered, check))) for moment, numbered in cases))
-    # Lines are compared with those of other hours once none of them has a fault.
+    # A line is compared with those of other hours only if no line has a fault.
     yield from findings or of_all_cases((moment, list(_lacking(charge, numbered))) for moment, numbered in cases)
 
 

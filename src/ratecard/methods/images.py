@@ -89,7 +89,7 @@ class PerImage(CountedCharge, Method):
 
     def required(self, version: MeteredVersion) -> dict[str, str]:
         """Return the fields that a request must state: neither a default nor a rate of `unstated` decides them."""
-        # The words are those of the version, because this charge may have only the rates of one condition.
+        # The words come from the version, because this charge may have only the rates of one condition.
         values = {name: version.values_of(name) for name in self.CHOICES if name not in version.default_values}
         return {name: words[0] for name, words in values.items() if len(words) > 1 and UNSTATED not in words}
 

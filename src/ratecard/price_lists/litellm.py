@@ -32,7 +32,7 @@ from ratecard.tables.meters import TOKEN, Meter
 
 _NAME = "litellm"
 _MILLION = Decimal(1_000_000)
-# A limit of the work, because the price of each tier is looked for in all tiers before it.
+# This limits the work, because the price of a tier is searched in all tiers before it.
 _MOST_TIERS = 50
 _INPUT, _OUTPUT = "input_cost_per_token", "output_cost_per_token"
 _READ, _WRITE = "cache_read_input_token_cost", "cache_creation_input_token_cost"
@@ -229,7 +229,7 @@ class _Entry:
             raise InexpressibleError(f"the key {name} is not known")
         tier, above = _TIERS.get(match["tier"] or "", ""), match["above"]
         if match["of"] in _COUNTS and (above or tier not in ("", _BATCH)):
-            # A 0 beside a price is one too: dropped, the price would be charged where the list has it free.
+            # A price of 0 beside another price counts too: without it, the other price would be charged.
             if price or self.entry.get(match["of"]):
                 raise InexpressibleError(
                     f"{name} is not a price of tokens, and depends on the prompt or the service tier"
@@ -349,7 +349,7 @@ class _Entry:
         by_bucket: dict[str, dict[int, Decimal]] = {}
         edges = self._edges(tier)
         for key, bucket in _TOKENS.items():
-            # If a tier has a price of output but not of reasoning, reasoning has that price of output.
+            # If a tier has a price of output but not of reasoning, reasoning is charged as output.
             alone = tier == _BATCH or (key == _REASONING and self._of(_OUTPUT, tier) is not None)
             amounts = dict[int, Decimal]()
             price = None
@@ -358,7 +358,7 @@ class _Entry:
                     continue
                 price = _first(self._of(key, tier, edge), None if alone else self._of(key, "", edge), price)
                 above = EVERY_LENGTH if edge is None else edge - self.inclusive
-                # Without a price of its own, writing for an hour has the price of writing.
+                # Without a price of its own, a cache write for an hour has the price of any cache write.
                 written = by_bucket.get("cache_write", {}).get(above) if key in _BY_LIFETIME else None
                 if (amount := _first(price, written)) is not None:
                     amounts[above] = amount

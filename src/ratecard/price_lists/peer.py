@@ -14,7 +14,7 @@ from ratecard.tables.meters import COMPLETION, PROMPT, Meter
 
 # An undated price holds from this day on.
 UNDATED = date(1970, 1, 1)
-# A limit of the work: no prompt is longer, and 1e999999 has a million digits.
+# This limits the work: no prompt is longer, and 1e999999 has a million digits.
 _MOST_TOKENS = 10**15
 
 

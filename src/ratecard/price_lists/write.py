@@ -231,7 +231,7 @@ class _Additions:
                 self._leave_out(model, f"its name is an alias of {other} in {self.tables.files[other]}")
             else:
                 added.setdefault(model.provider, []).extend(self._new_model(model))
-        # Without a model they would be a folder that no command reads, the next import neither.
+        # Without a model, the folder could not be read by any command, and not by the next import either.
         new = self._shared() if added or self.before else {}
         for provider, lines in added.items():
             if _file(provider) in self.before:

@@ -76,8 +76,8 @@ class CheckedNetwork(httpcore.NetworkBackend):
             addresses = []
         if not addresses:
             raise UnreadableError("its host has no address")
-        # A private address among public ones is refused too: no honest host has both. The message does not name it,
-        # because it must not reveal the addresses of this network.
+        # An honest host never mixes private and public addresses, so it is refused. The message does not name the
+        # address, because it must not reveal the addresses of this network.
         if not self._private and not all(map(is_public, addresses)):
             raise UnreadableError("its host is not on the public internet")
         for address in addresses[:-1]:

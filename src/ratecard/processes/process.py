@@ -91,7 +91,7 @@ def listen(settings: Settings) -> list[socket.socket]:
         sockets = _sockets(settings.host, settings.port)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         address = f"http{'s' if settings.tls_certificate else ''}://{host}:{sockets[0].getsockname()[1]}"
-    for listener in sockets:  # from here on clients wait instead of being refused
+    for listener in sockets:  # from here on, the system lets clients wait
         listener.listen(_BACKLOG)
     _logger.info("ratecard is running on %s (Press CTRL+C to quit)", address)
     return sockets

@@ -99,7 +99,7 @@ _ON_ITS_WAY, _FIRST = 1 / 20, 1
 _LINGER = 2
 # Bytes that are parsed at once outside of bodies: more could hold many requests.
 _PIECE = 512
-# Pieces of a connection that are parsed before others go on: chunks of one byte cost far more than their size.
+# Pieces of a connection that are parsed in one turn: chunks of one byte cost far more than their size.
 _PIECES = 32
 # The most unparsed bytes of one process; above that, a connection that has more than the second number is closed.
 _MOST_UNPARSED, _LONG_UNPARSED = 2**25, 2**14

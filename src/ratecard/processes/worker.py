@@ -16,8 +16,8 @@ from ratecard.server.tables import LiveRateCard, TableFolder
 
 # Variables of the environment, which every worker inherits: the settings as JSON, and the folder that workers share.
 SETTINGS, BETWEEN_WORKERS = "_RATECARD_SETTINGS", "_RATECARD_SHARED"
-# Seconds after which a thread of long work lets the event loop go on, which asks for each read and write of a
-# connection: with Python's five milliseconds a quote took ten times as long beside clients that ask for long work.
+# Seconds after which a thread of long work gives way to the event loop, which needs a turn for each read and write of a
+# connection. With Python's default of five milliseconds, a quote took ten times as long beside long work.
 _SWITCH = 1 / 1000
 
 

@@ -129,15 +129,16 @@ class UsageDialect:
     never_with: Mapping[str, Way] = field(default_factory=dict)
     # Lists of counts in the usage: the name of the list -> the keys for an entry's name, and the keys for its count.
     entries: Mapping[str, tuple[Way, Way]] = field(default_factory=dict)
-    # Where a response, or a part of a stream, has its usage; if nowhere, it is the usage itself.
+    # The ways to the usage in a response, or in a part of a stream; without any, the response is the usage itself.
     usage: tuple[Way, ...] = (("usage",),)
     # Only names with this prefix belong to the usage.
     prefix: str = ""
-    # Where an export has its requests, and the key of a request's attributes, a list of names and typed values.
+    # The way to the requests of an export, and the key of a request's attributes, which are a list of names and typed
+    # values.
     exported: Way = ()
     attributes: str = ""
     model: tuple[Way, ...] = (("model",),)
-    # Where a row of a table of responses has its time.
+    # The way to the time of a row in a table of responses.
     moment: tuple[Way, ...] = ()
     conditions: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
     # By condition: a word of the provider that meters.yaml does not know -> the word there; empty if it states nothing.
@@ -150,39 +151,40 @@ class UsageDialect:
     ids_of_client: Way = ()
     ids_of_parts: Way = ()
     order: tuple[Way, ...] = ()
-    # The beginning of a stream or of a turn in it, and its end. Without ends, no stream is taken as cut off.
+    # The signs that a stream, or a turn in it, begins or ends. Without signs of an end, no stream counts as cut off.
     begins: tuple[Sign, ...] = ()
     ends: tuple[Sign, ...] = ()
-    # A part without an id whose usage continues the counts of an earlier part.
+    # The sign of a part without an id whose usage continues the counts of an earlier part.
     continues: tuple[Sign, ...] = ()
-    # An object that counts several requests together, which may be of different tiers.
+    # The sign of an object that counts several requests together, which may be of different tiers.
     of_several: tuple[Sign, ...] = ()
-    # A complete response, which is not a part of a stream.
+    # The sign of a complete response, which is not a part of a stream.
     complete: tuple[Sign, ...] = ()
-    # A turn of a session. Each turn has a usage of its own, and these are added up.
+    # The sign of a turn of a session. Each turn has a usage of its own, and these are added up.
     turns: tuple[Sign, ...] = ()
-    # An event of a session whose usage is of another model.
+    # The sign of an event of a session whose usage belongs to another model.
     of_another_model: tuple[Sign, ...] = ()
     # The parts of a usage that do not affect its price.
     no_price: frozenset[str] = frozenset()
-    # Where a response has the usage of one or several requests made for it. Its counts include only the type `message`.
+    # The ways to the usages of requests that were made for a response. Its own counts include only the type `message`.
     apart: tuple[Way, ...] = ()
-    # Where a response has the usage of all its steps; its usage is that of the last step.
+    # The way to the usage of all steps of a response, whose own usage is that of the last step.
     of_all_steps: Way = ()
     # The key of a usage's breakdown by requests, which together must not count more than the usage.
     iterations: str = ""
-    # Where a response has its kind, and the kinds to read: others have no tokens, or repeat those of other responses.
+    # The ways to the kind of a response, and the kinds to read: others have no tokens, or repeat those of other
+    # responses.
     kinds: tuple[Way, ...] = ()
     read_kinds: frozenset[str] = frozenset()
-    # By meter, where a response counts calls of tools outside of its usage; and the meter of each kind of call in its
-    # output, for responses that do not count the calls.
+    # For each meter, the ways to the calls of tools that a response counts outside of its usage; and the meter of each
+    # kind of call in its output, for responses that do not count the calls.
     calls_at: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
     calls: Mapping[Way, str] = field(default_factory=dict)
     # The meter of other items, by the kind of a call and by the way to listed items. Providers bill them by the call,
     # by the session, in tokens or not at all, as the tables say.
     listed_calls: Mapping[str, str] = field(default_factory=dict)
     listed: Mapping[Way, str] = field(default_factory=dict)
-    # If no tokens are counted: where audio has its seconds, where images are listed, and the keys that an image has.
+    # For usages without tokens: the ways to the seconds of audio and to the listed images, and the keys of an image.
     seconds: tuple[Way, ...] = ()
     pieces: tuple[Way, ...] = ()
     piece: Way = ()

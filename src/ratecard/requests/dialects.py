@@ -262,7 +262,7 @@ _OPENROUTER = replace(
     model=(*_AS_OPENAI.model, ("data", "model")),
     id=(*_AS_OPENAI.id, ("data", "id")),
     ends=(*_AS_OPENAI.ends, _says("type", "response.done")),
-    # A generation also has OpenRouter's own counts, times, the app, and amounts, one of them named `usage`.
+    # A generation also has OpenRouter's own counts, times, the name of the app, and amounts, one of them named `usage`.
     no_price=frozenset(
         (
             *("tokens_prompt", "tokens_completion", "latency", "moderation_latency", "generation_time"),
@@ -427,14 +427,14 @@ _XAI = replace(
         Counter("sources", (("num_sources_used",),), meter="source"),
         Counter("calls", (("num_server_side_tools_used",),)),
         *(
-            # Calls of MCP are billed by their tokens.
+            # MCP calls have no price of their own: only their tokens are billed.
             Counter(calls, (("server_side_tool_usage_details", f"{tool}_calls"),), meter="" if tool == "mcp" else tool)
             for calls, tool in zip(_XAI_CALLS, _XAI_TOOLS, strict=True)
         ),
     ),
     sums={"total": ("reasoning beside", "completion", "prompt"), "calls": _XAI_CALLS[::-1]},
     only_with={"calls": _XAI_CALLS},
-    # These details are only of the last of several calls of the model.
+    # These details describe only the last of several calls of the model.
     no_price=frozenset(("context_details",)),
 )
 # Together and Moonshot have the cached tokens at the top of the usage. Moonshot has the usage of a stream in a choice.
@@ -583,7 +583,7 @@ _LANGCHAIN = UsageDialect(
 # The usage of Vercel's AI SDK. In version 5, the provider decides whether the input includes the cached tokens. Since
 # version 6 it includes them, and such a usage has `inputTokenDetails`.
 _AI_IN, _AI_OUT = "inputTokenDetails", "outputTokenDetails"
-# Where a response has the usage as the provider wrote it.
+# The ways to the usage as the provider wrote it.
 _AI_RAW = (("usage", "raw"), ("raw",), ("providerMetadata", "anthropic", "usage"))
 _VERCEL = UsageDialect(
     (

@@ -136,7 +136,7 @@ class NumberField:
         number = given if given.__class__ is Decimal and not given.is_nan() else decimal(given)
         if number is None or not self.least <= number <= self.greatest:
             return None
-        # Text without an exponent has no more decimal places than characters.
+        # The text has at least as many characters as decimal places, unless it has an exponent.
         words = str(number)
         if len(words) <= MAX_DECIMAL_PLACES and "E" not in words and "e" not in words:
             return number

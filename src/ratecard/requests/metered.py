@@ -159,7 +159,7 @@ def count_listed(usage: Mapping[str, Any], meters: Collection[str]) -> tuple[Map
     counts = mapping_of(usage.get("counts", {}))
     of_meters = Counter(meter for meter in listed.values() if meter in meters)
     if of_meters and counts is not None:
-        # A wrong count stays as it is, so that it is refused.
+        # A wrong count is kept unchanged, so that it is refused.
         sums = {
             name: count + counts.get(name, 0)
             for name, count in of_meters.items()

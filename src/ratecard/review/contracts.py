@@ -202,7 +202,7 @@ def _unlikely(override: Override, listed: Iterable[Decimal]) -> str:
     first = next(prices := iter(listed), None)
     if not amount or not first or any((factor(amount, price) or 1) < _FAR for price in chain([first], prices)):
         return ""
-    # A bound beyond the list is a promise for later, and no example reaches it.
+    # A bound on the far side of the list price is a promise for later, and no example reaches it.
     beyond = kind == ("at_most" if amount > first else "at_least")
     return "" if beyond else f"{kind} {text(amount)} is far from each list price that it is for, like {text(first)}"
 

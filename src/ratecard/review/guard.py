@@ -228,7 +228,7 @@ def _terms_in(month: date, tables: Tables) -> tuple[Terms, dict[str, str]]:
     return texts, places
 
 
-# Prefixes of terms that may be edited because they do not change a price, and of exceptions that do change one.
+# Prefixes of terms that may be edited because they do not change a price, and of terms that look like them but do.
 _FREE = ("mode", "aliases", "patterns", "provider", "limit tier", "context_tokens", "order of charges", "accepts ")
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 
@@ -361,7 +361,7 @@ def _edit_of_shared(version: Version, old: Tables, new: Tables) -> tuple[str, st
     if old.meters == new.meters and old.vocabulary == new.vocabulary:
         return None
     before, after = _of_shared(version, old), _of_shared(version, new)
-    # What only the new side says gives a price to usages that had none.
+    # A setting that only the new side has gives a price to usages that had none before.
     name = min((name for name in before if before[name] != after.get(name)), default="")
     file = VOCABULARY if name == _PARAMETERS else METERS
     return (f"{name}: {before[name]} -> {after.get(name, NONE)} ({file})", "") if name else None

@@ -239,7 +239,7 @@ class _Costing(NamedTuple):
 
     # The combinations of conditions that have a price.
     stated: Sequence[_Stated]
-    # The price of a unit under conditions, for prompts of more tokens than a number; None if it is not offered.
+    # A function from conditions and a length of prompts to the price of a unit for longer prompts; None if not offered.
     price: Callable[[_Stated, int], _Price | None]
     # The numbers of tokens above which prompts may have another price.
     thresholds: Sequence[int] = ()

@@ -64,7 +64,7 @@ class Served:
         self._models: dict[_Listing, bytes] = {}
         shared_headers = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
         self.headers = _encoded(shared_headers)
-        # Asked for a model only when it is quoted: a contract is laid over each model that is looked at.
+        # Notices are made when a model is quoted, because each look-up of a model lays the contract over it.
         self.notices = cache(self._notices)
 
     def under(self, account: str | None) -> "Served":
@@ -268,9 +268,9 @@ _QUIET, _MOST_PATIENCE = 50, 400
 _POLL = 500
 
 
-# The lock of a thread that looks at its folder, and of a fork: a forked process must not inherit locks that a look
-# takes, in this library or another one, without the thread that frees them. And the seconds that a fork waits for a
-# look, for example while a drive hangs.
+# The lock of a thread that looks at its folder, and of a fork. A look takes further locks, in this library and others,
+# and a forked process must not inherit these without the thread that frees them. A fork waits at most this many seconds
+# for a look, for example while a drive hangs.
 _LOOKS, _FORK_WAITS = RLock(), 10
 
 
@@ -447,7 +447,7 @@ class LiveRateCard:
         for fault in error.faults:
             logger.error("%s", fault)
         logger.error("%s; tables %s stay", error.body()["error"], self.served.digest)
-        # Last, so that a visible refusal is in the log already.
+        # This comes last, so that the log has a refusal before others can see it.
         self.refusal, self.standing = TableRefusal(datetime.fromtimestamp(self._clock() // _SECOND, UTC), error), True
         self._show()
 

@@ -170,7 +170,7 @@ def _integer(amount: Decimal, places: int) -> int:
     return int(EXACT.to_integral_exact(EXACT.scaleb(amount, places)))
 
 
-# A shape is priced by the current side only, by the candidate only, or by neither.
+# The kinds of shapes: priced by the current side only, by the candidate only, or by neither.
 LOST, NEW, NEITHER = 1, 2, 3
 
 

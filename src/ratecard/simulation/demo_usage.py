@@ -78,7 +78,7 @@ class Sample(NamedTuple):
     def has_price(self, prices: PriceBook) -> bool:
         """Return True if the typical row has a price."""
         if self.row["type"] != "rpc" and split_model(self.row["model"])[0] not in prices.tables.models:
-            return False  # a refusal would look for similar names, which takes longer than a hundred prices
+            return False  # a refusal would search for similar names, which takes longer than pricing a hundred requests
         try:
             quote_row(prices, self.typical())
         except QuoteError:
@@ -169,7 +169,7 @@ _MATCHED = {"duration": SOURCE_MATCHED_DURATIONS, "aspect_ratio": SOURCE_MATCHED
 _FRAME_RATES = (24, 25, Decimal("29.97"), 30, 60)
 # The least and the most seconds of source videos, where the model takes that many.
 _LEAST_SOURCE, _MOST_SOURCE = 2, 120
-# One in this many reference videos decides the length, or the ratio, of the video that is made.
+# In one of this many reference videos, the clip decides the length or the ratio of the result.
 _ONE_IN = 6
 
 
@@ -254,8 +254,8 @@ def _spoilt(sample: Sample, resolution: str) -> Iterator[Sample]:
 
 
 MILLION = 1_000_000
-# The rows of each type in a thousand, as in practice, which neither methods nor tables say. "fractional" are the
-# reference videos with a fraction of a second.
+# The rows of each type in a thousand, as in practice; neither methods nor tables know these numbers. "fractional" are
+# the reference videos with a fraction of a second.
 _SHARES = {"text": 700, "rpc": 80, "image": 80, "video": 60, "embedding": 40}
 _SHARES |= {"speech": 10, "transcription": 10, "edit": 10, "music": 5, "upscale": 5}
 _FRACTIONAL = "fractional"

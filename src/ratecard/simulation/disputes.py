@@ -22,8 +22,8 @@ from ratecard.simulation.simulate import simulate
 
 DISPUTE_COLUMNS = ("requestId", "timestamp", "sku", "billed", "should be", "difference", "currency", "reason")
 _BATCH = 10_000
-# The refusals of rows that say too little to be checked: refunds, and prices of a contract, by a source video or by
-# rounded units.
+# The reasons of rows that say too little to be checked: refunds, and prices that come from a contract, a source video
+# or rounded units.
 _UNCHECKED = ("amount: above zero", CONTRACT_ROW, "structure: the units of SKU", "structure: the price of SKU")
 
 # The reasons why rows are not compared; the refusal of a row in another currency begins with the second one.
@@ -54,7 +54,7 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
     export, and for an export that seems to name its requests, contracts or accounts in a column that is not read.
     """
     with simulate(usage, current, (), by=ROW_COLUMNS, **settings) as simulation:
-        # Without its requests or contracts, a bill would seem to be as it should.
+        # If requests or contracts were not read, a wrong bill would seem right.
         if simulation.reading.meant:
             raise SimulationError(simulation.reading.warnings()[0])
         pricer = cast(LedgerPricer, simulation.pricer)

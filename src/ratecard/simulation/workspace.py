@@ -40,7 +40,7 @@ def _one_name(name: str, other: str) -> str:
 
 
 _CSV = re.compile(r"CSV Error on Line: (\d+)\nOriginal Line: .*?\n([^\n]+)\s+Possible ", re.DOTALL)
-# The engine says this of a file whose lines do not all end as its first lines do.
+# The engine's words for a file whose lines do not all end like its first lines.
 _ENDS = "reached an invalid state"
 _JSON = re.compile(r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d+): ([^\n]+)')
 _TWICE = re.compile(r'has duplicate key "([^"\n]+)"')

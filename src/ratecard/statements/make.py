@@ -219,7 +219,7 @@ class AccountMonths:
         """Return the balances at the beginning of the month, as the months before left them."""
         balances: dict[Term, Fraction] = {}
         for term in self._commitments(month):
-            # Of a month in which another contract holds, nothing is drawn, and its usage need not be known.
+            # In a month under another contract nothing is drawn, so its usage need not be known.
             span = months_between(term.begins or date.min, month_before(month))
             months = [earlier for earlier in span if term in self._commitments(earlier)]
             if gaps := [earlier for earlier in months if earlier not in self.months]:

@@ -30,8 +30,8 @@ from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import Term
 from ratecard.tables.selection import OverrideTarget, names_of_model
 
-# The most marks that are kept with their compiled prices, as few terms name charges or conditions; and the most names
-# of models for which a mark keeps if it can meet them, as rows may name anything.
+# The most marks that are kept with their compiled prices: few terms name charges or conditions. And the most names of
+# models for which a mark remembers whether it can match them: rows may name anything.
 _MOST_MARKS, _MOST_NAMES = 64, 1_000
 _MARK = "mark"
 
@@ -91,7 +91,7 @@ def marked_skus(book: PriceBook, name: str) -> dict[str, bool]:
     return marked_by_sku(sale.line for sold in sales.values() for sale in sold)
 
 
-# Whether a line meets the targets of terms, by their keys.
+# For targets of terms, by their keys: True if a line meets the target.
 Met = tuple[tuple[str, bool], ...]
 _ONE = Decimal(1)
 # The most cards that are kept with a source for each rate; a simulation compares few.

@@ -344,7 +344,7 @@ class AccountRows:
         return [text for (text,) in self._rows(f"SELECT DISTINCT {query}") if text]
 
     def _rows(self, query: str) -> Iterator[Any]:
-        # Another connection would not see a frame, and on one connection a further query ends the one before it.
+        # Another connection would not see a frame, and a second query on this connection would end the first one.
         if self._is_reading:
             raise RuntimeError("the rows of one query must be read to their end before the next query")
         self._is_reading = True

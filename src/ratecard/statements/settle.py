@@ -61,7 +61,7 @@ class TermLine:
 
 # The paid share of booked amounts, by request and SKU.
 PaidShares = Mapping[tuple[str, str], Fraction]
-# What is left of each commitment.
+# The remaining balance of each commitment.
 Balances = Mapping[Term, Fraction]
 
 

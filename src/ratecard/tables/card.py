@@ -169,7 +169,7 @@ class Tables:
     proposed: frozenset[tuple[str, date]] = frozenset()
     # The proposed versions that end a candidate: from then on the list prices hold again.
     restored: frozenset[tuple[str, date]] = frozenset()
-    # The tables that a candidate was laid over, from which it has most of its models.
+    # The tables under a candidate, from which it has most of its models.
     below: "Tables | None" = field(default=None, repr=False, compare=False)
     # All contracts by name; the contract whose prices these tables have, if any; and the tables of the list then.
     contracts: "Mapping[str, Contract]" = field(default_factory=dict, repr=False, compare=False)

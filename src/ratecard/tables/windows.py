@@ -64,7 +64,7 @@ class Window(NamedTuple):
         """
         try:
             local = instant.astimezone(zone_of(self.zone))
-        except OverflowError:  # on the first or the last day of the calendar
+        except OverflowError:  # the first or the last day of the calendar
             local = instant
         return self.holds_at(local.weekday(), local.hour * 60 + local.minute)
 

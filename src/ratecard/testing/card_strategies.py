@@ -369,7 +369,8 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
     if kind not in ("surcharge", "embedding") and draw(st.booleans()):
         fee = draw(charges("count", draw(st.sampled_from(("request", "kpage"))), draw(rates_by({}))))
         version["charges"].append(draw(_under_conditions(fee)))
-    if len(version["charges"]) > 1:  # Every charge accepts the values that one names, so that each rate is charged.
+    # Every charge accepts the values that another one names, so that each rate is charged.
+    if len(version["charges"]) > 1:
         for charge in version["charges"]:
             without_rate = {name: action for name, action in charge.get("without_rate", {}).items() if name in _WHOLES}
             charge["without_rate"] = without_rate | dict.fromkeys(_CONDITIONS, "default")
@@ -518,7 +519,7 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
     units = {charge["unit"] for model in models for version in model["versions"] for charge in version["charges"]}
     odd = {unit["unit"]: unit for unit in _ODD_UNITS.values() if unit["unit"] in units}
     further = {UNITS: yaml_text({"units": list(odd.values())}).encode()} if odd else {}
-    # The tables are read once to know the totals of the examples, which a person would work out by hand.
+    # A person would work out the totals of examples by hand; here the tables themselves are read to know them.
     card = card_of({**further, _NAME: yaml_text(family).encode()})
     for model in models:
         priced = card.tables.models[model["model"]]

@@ -158,7 +158,7 @@ def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
     if limits is None:
         return (*steps,)
     rates = [*([limits.min] if any(factor != 1 for factor in steps.values()) else []), *steps]
-    # A table may name a frame rate that no request may have.
+    # A table may name a frame rate that requests may not have.
     return tuple(dict.fromkeys(min(max(rate, limits.min), limits.max) for rate in rates))
 
 
@@ -235,7 +235,7 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
         family, sides = prices.tables.families.get(model.model, ""), ((now, version), (then, later))
         rows = {**now, **{key: row for key, row in then.items() if begins and key not in now}}
         amounts = {key: _on_each_side(key, row, sides, prices) for key, row in rows.items()}
-        # A row that is split on the other side has no one price there: the rows of its parts say it.
+        # A row that is split on the other side has several prices there: the rows of its parts state them.
         split = [row for key, row in rows.items() if max(map(len, amounts[key])) > 1]
         parts = {key: part for row in split for part in row.parts() if (key := _key(part)) not in rows}
         for key, row in {**rows, **parts}.items():
@@ -379,14 +379,14 @@ def _named_in(row: _Row, charge: Charge, version: Version, prices: PriceBook) ->
     """Return the values of a row as a charge of a version names them; None if the version does not accept them."""
     named = {name: value for name, (value,) in row.attributes.items() if name not in (*BEGINS, *WINDOW)}
     heights = tiers(charge.rates)
-    if heights and "up_to" in named:  # the tier that holds the greatest height of that of the row
+    if heights and "up_to" in named:  # the tier on the other side that holds the row's greatest height
         top = named["up_to"]
         named["up_to"] = next(edge for edge in heights if edge == ANY or (top != ANY and int(edge) >= int(top)))
     elif isinstance(version, VideoVersion):
         named = {name: version.accepts.resolution_aliases.get(value, value) for name, value in named.items()}
         if any(value not in (version.values_of(name) or (value,)) for name, value in named.items()):
             return None
-    if edges := band(named.get("seconds", "")):  # the band that has the longest song of that of the row
+    if edges := band(named.get("seconds", "")):  # the band on the other side that holds the row's longest song
         bands = ((value, band(value) or edges) for value in charge.values_of("seconds"))
         named["seconds"] = next((value for value, (first, last) in bands if first <= edges[1] <= last), "")
     if isinstance(charge, Tokens):  # a bucket without a rate may have that of its parent

@@ -13,7 +13,7 @@ from ratecard.whatif.report_process import RecordedUsage
 HOST = "127.0.0.1"
 # The seconds for which open connections may delay the end of the server.
 _GRACE = 2
-# The seconds after which a browser that does not answer counts as gone: what is typed while it connects again is lost,
+# The seconds after which a browser that does not answer counts as gone. Text that is typed while it reconnects is lost,
 # and a busy machine can keep it from answering for some seconds.
 _LOST = 60
 

@@ -107,7 +107,7 @@ class Answers:
         pricer.remapping.check(side.card for side in compared)
         cards = [side.card for side in compared]
         pairs, predicates = pricer.remapping.pairs(cards), known.plan.predicates
-        # A usage rolled up for fixed instants is not split where its cards change prices.
+        # A usage rolled up for fixed instants is not split at the instants at which prices change.
         served = predicates if known.plan.dated or not dated else None
         layouts, contracts = known.plan.layouts, bool(known.plan.account)
         needed = Predicates.of(

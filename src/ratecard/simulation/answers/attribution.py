@@ -98,7 +98,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
             then, first = (comparison.charge(counted, price.amounts) if price else _ZERO for price in (now, was))
             if then or first or isinstance(was or now, PricedShape):
                 touched |= {(named, part.old_source, part.new_source), *_factors(named, was, now)}
-                # The contract follows the list, so that a list rate has moved the amount too.
+                # The contract follows the list, so a list rate has changed the amount too.
                 touched.add((named, _list_source(was), _list_source(now)))
                 amounts[part] = EXACT.add(amounts.get(part, _ZERO), EXACT.subtract(then, first))
     parts = [replace(part, amount=amount) for part, amount in amounts.items() if amount]

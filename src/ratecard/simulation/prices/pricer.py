@@ -30,7 +30,7 @@ from ratecard.tables.card import Tables, meaning
 from ratecard.tables.contract import Override
 from ratecard.tables.windows import open_at, windows_of
 
-# The most outcomes that are remembered: of more shapes, nearly all have one request and do not come again.
+# The most outcomes that are remembered: if there are more shapes, nearly all of them occur only once.
 _MOST_OUTCOMES = 100_000
 _VIDEO = "video"
 # The names of a contract and of those that it extends.

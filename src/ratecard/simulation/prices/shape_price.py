@@ -166,7 +166,7 @@ class ShapePrices:
         shape = self._prices.rates_of(none, numbers, prompt=shortest)
         for bucket in numbers.keys() - shape.rates.keys():
             counts = self._prices.tables.meters.counts_in(bucket, 1, shortest)
-            self._prices.rate({**usage, **self._counted(counts, used)})  # this raises, because the bucket has no price
+            self._prices.rate({**usage, **self._counted(counts, used)})  # this raises, because a bucket has no price
         lines = [_line(line, 0) for line in shape.lines]
         lines += [_line_of(rate, number) for name, number in numbers.items() for rate in shape.rates[name]]
         skus = {line.sku for line in together.lines} | {line.sku for line in lines}

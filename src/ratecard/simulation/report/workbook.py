@@ -260,7 +260,7 @@ def write_spreadsheet(report: Report, path: Path, progress: Progress = silent) -
 
 
 def _write_sheets(sheets: Sheets, report: Report) -> None:
-    # The sentences have rounded amounts; what they are made of is then known to the exact report too.
+    # The sentences are made first, from rounded amounts; the exact report then reuses their answers.
     sentences, report = list(every_sentence(report)), report.exactly()
     for first in (_SUMMARY, _CHARTS):
         sheets.begin(first)

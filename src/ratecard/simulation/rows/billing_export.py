@@ -55,9 +55,9 @@ _NOTHING = "CAST(NULL AS VARCHAR)"
 _PARTS, _ODD_PARTS = "ledger_parts", "ledger_odd_parts"
 # The requests that were charged more than once by one SKU at one price.
 _REPEATED = "ledger_repeated"
-# The days of the charges that refunds to balances with another worth since then go back to.
+# The days on which balances paid for what is now refunded, if their worth has changed since then.
 _CHARGED = "ledger_charged"
-# In place of the day of a charge that is not in the export.
+# The text in place of the day of a charge that is not in the export.
 NO_CHARGE = "no charge"
 # Columns of the view that distinguish rows, as text.
 ROW_COLUMNS = ("ledger_when", "ledger_request", "ledger_unit", "ledger_paid")

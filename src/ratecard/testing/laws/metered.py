@@ -80,7 +80,7 @@ def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None
     """The cost of a request, searches included, lies between its lowest and its highest estimate."""
     quoted = case.ask(data.draw(case.requests))
     body = quoted.request.body
-    # Where nothing counts a search, at most one is billed; a result of X search is billed only if it is counted.
+    # A search without a count is billed once at most; a result of X search is billed only if it is counted.
     counts: dict[str, Any] = {"x_search_results": 0} | {
         field: body[field] for field, _ in SEARCHES.values() if field in body
     }

@@ -41,8 +41,8 @@ from ratecard.simulation.workspace import Workspace, check_column_names, readabl
 from ratecard.tables.limits import Limits
 
 _DELIMITERS = (",", ";", "\t", "|")
-# Reads the first line of a file as one text: no text has this delimiter, and there is no quote. One thread reads it,
-# because several threads that do not keep the order would each give the first line of their part.
+# These options read the first line of a file as one text: they name a delimiter that no text has, and no quote. Only
+# one thread reads, because several threads without an order would each give the first line of their part.
 _FIRST_LINE = (
     "SELECT line FROM read_csv({file}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}},"
     " delim = '\x01', quote = '', escape = '', strict_mode = false, parallel = false) LIMIT 1"

@@ -29,7 +29,7 @@ _KINDS = ("s3", "gcs", "azure")
 _ALLOWED = "Allowed: s3://bucket/folder, gs://bucket/folder, az://container/folder"
 _AT_ONCE = 8
 _PACKED = re.compile(rf"{PACKS}/[0-9a-f]{{32}}/[\w-]+\.parquet", re.ASCII)
-# An object that is older than the manifest by more than this cannot be named by a run that is still going on.
+# A run that is still going on cannot name an object that is older than the manifest by more than this.
 _OLD = timedelta(hours=1)
 # The number of attempts to read a roll-up that other runs replace meanwhile.
 _ATTEMPTS = 5
