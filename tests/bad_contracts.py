@@ -34,7 +34,7 @@ OVERRIDES = {
     "- {for: {type: text}}": "has no price. Write one of: percent, factor, rate, at_most, at_least, only, closed",
     "- {for: {type: text}, percent: -5%, at_most: 3}": "has percent and at_most. Write one of",
     "- {for: {type: text}, only: false}": "says only: false, which changes nothing",
-    "- {for: {type: text, charge: tokens}, closed: true}": "says closed, which is of whole models",
+    "- {for: {type: text, charge: tokens}, closed: true}": "says closed, which is for whole models",
     "- {for: {model: web-search}, only: true}": "only of web-search, which text models may charge",
     "- {for: {type: text}, percent: -100%}": "leaves nothing of a rate",
     "- {for: {type: text}, rate: -1}": "is negative",
@@ -98,7 +98,7 @@ BAD_TERMS: list[tuple[list[str], str]] = [
     (["{volume: [{up_to: 2}, {rate: 1}], unit: mtoken}"], "has no price. Write one of: rate"),
     (
         ["{volume: [{up_to: 2, percent: 0%}, {rate: 1}], currency: USD}"],
-        "is over money, which has no rate of a unit",
+        "is over money, so its tiers cannot have a rate per unit",
     ),
     (
         ["{included: 1, unit: mtoken, for: {type: text, conditions: {tokens: outptu}}}"],

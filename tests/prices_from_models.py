@@ -11,7 +11,7 @@ from math import ceil, log
 from typing import Any
 
 Fields = Mapping[str, Any]
-# A fraction: arithmetic with values of JSON has no type of its own.
+# Amounts are fractions; the type is Any, because values of JSON have no type.
 Amount = Any
 _WIDE = Context(prec=200)
 

@@ -127,7 +127,7 @@ def test_an_estimate_is_paid_at_the_worth_that_balances_have_in_its_price_book(p
     paid = settle(most.highest, {"DIEM": Decimal("0.4"), "USD": Decimal(10)}, rates=most.rates)
     assert within_limits(most, {"consumptionLimits": {"usd": str(paid["USD"])}}, paid=paid)
     assert not within_limits(most, {"consumptionLimits": {"diem": "0.39"}}, paid=paid)
-    with pytest.raises(CurrencyError, match=r"paid comes to 0\.4 USD, and the charge to"):
+    with pytest.raises(CurrencyError, match=r"paid adds up to 0\.4 USD, but the charge is"):
         within_limits(most, {}, paid={"DIEM": Decimal("0.4")})
     with pytest.raises(CurrencyError, match="has no rate: the quote is not of a price book"):
         within_limits(Estimate(Decimal(1), Decimal(6), "USD"), {}, currency="diem")
@@ -166,7 +166,7 @@ def test_each_part_of_a_split_is_compared_with_its_own_limit(
         ({"usd": Decimal(1), "USD": Decimal(2)}, {}, "spent has 'USD' twice; keep one"),
         (Decimal(1), {"paid": {"DIEM": Decimal("0.4"), "USD": Decimal("0.37")}},
          "spent=Decimal('1') of a charge that diem, usd pay. Give it by currency"),
-        (None, {"paid": {"USD": Decimal("0.76")}}, "paid comes to 0.76 USD, and the charge to 0.77 USD"),
+        (None, {"paid": {"USD": Decimal("0.76")}}, "paid adds up to 0.76 USD, but the charge is 0.77 USD"),
         (None, {"paid": {"USD": Decimal("0.77")}, "currency": "usd"},
          "currency and paid are both given. Leave out currency"),
     ],

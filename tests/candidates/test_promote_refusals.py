@@ -84,7 +84,7 @@ def test_a_currency_that_ends_the_file_in_its_line_has_no_line_below_it(folder: 
     plain = lines[:18]
     assert plain.pop(7).strip() == "currency: USD"
     (folder / "video" / "mixed.yaml").write_text("\n".join([*plain, "    currency: USD"]))
-    words = "ends the file without the end of its line; add that first"
+    words = "is the last line of the file and has no line ending; add one first"
     assert refusal(folder, candidate(folder, "- retire: plain\n")) == f"video/mixed.yaml:18: {words}"
 
 

@@ -142,7 +142,7 @@ def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_pa
         (("USAGE", "--candidate", "DEARER", "--rise", "ten"), "'ten' is not a percentage. Write it like 10%"),
         (
             ("USAGE", "--candidate", "DEARER", "--rise", "1.12345678901234567%"),
-            "has more than 16 digits before or behind",
+            "has more than 16 digits before or after",
         ),
         (("USAGE", "--candidate", "DEARER", "--elasticity", "all"), "elasticity 'all' cannot be read"),
         (("USAGE", "--candidate", "DEARER", "--until-target", "5"), "target '5' cannot be read"),

@@ -72,7 +72,7 @@ def test_usage_without_days_says_which_column_is_missing(tmp_path: Path) -> None
             ["--by", "model", "--volume", "customer:a=-5%"],
             "not grouped by 'customer'. Add it: by=[",
         ),
-        (["--volume", "veo=-5%"], "volume of 'veo': no usage of such a model, family or type"),
+        (["--volume", "veo=-5%"], "volume of 'veo': no usage of a model, family or type of this name"),
     ],
 )
 def test_nothing_is_said_before_a_question_is_refused(one_day: str, words: list[str], why: str) -> None:

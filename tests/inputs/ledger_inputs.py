@@ -163,7 +163,7 @@ NEWER = (
 )
 FILTER = "Invalid enum value. Expected 'USD' | 'DIEM' | 'BUNDLED_CREDITS' | another ISO 4217 code, received"
 IN_USD = "pricePerUnitUsd 2 unit 1 amount -2 currency"
-EXACT = "divides no dollar into decimals: a charge could not be exact. Write one like 1, 0.5 or 0.8"
+EXACT = "does not divide a dollar into an exact decimal, so charges could be inexact. Write one like 1, 0.5 or 0.8"
 
 RATES_LINE = limits_with().decode().partition("    rates: ")[0].count("\n") + 1
 
@@ -182,7 +182,7 @@ LEDGER_INPUTS = [
               "priced: pricePerUnitUsd 2 unit 1 amount -0.5 currency DIEM; "
               "pricePerUnitUsd 2 unit 0 amount -1.5 currency USD"),
     InputCase("parts that are less than the charge", "ledger", booked("USD", paid={"DIEM": Decimal(1)}),
-              "refused: paid comes to 1 USD, and the charge to 2 USD"),
+              "refused: paid adds up to 1 USD, but the charge is 2 USD"),
     InputCase("a row in EUR with a price in USD", "ledger", read(currency="EUR"),
               "refused: row 1: pricePerUnitUsd of a row in EUR. Its price is pricePerUnit, and no other"),
     InputCase("a row with two prices", "ledger", read(pricePerUnit=2),

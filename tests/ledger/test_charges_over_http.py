@@ -146,7 +146,7 @@ def test_balances_that_pay(client: TestClient, ledger: Ledger) -> None:
     ]
     assert charged(client, request_id="r-2", currency="DIEM").json()["entries"][0]["currency"] == "DIEM"
     assert said(charged(client, request_id="r", paid={"USD": "0.2"}), "paid") == [
-        "paid comes to 0.2 USD, and the charge to 0.22 USD"
+        "paid adds up to 0.2 USD, but the charge is 0.22 USD"
     ]
     assert said(charged(client, request_id="r", currency="EUR"), "currency") == [
         "currency='EUR'. Allowed: USD, DIEM, BUNDLED_CREDITS"

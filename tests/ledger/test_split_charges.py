@@ -94,9 +94,9 @@ def test_a_row_that_costs_nothing_is_of_whichever_pays_then() -> None:
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        (paid(DIEM="5.999999"), "paid comes to 5.999999 USD, and the charge to 6 USD"),
-        (paid(DIEM="3", USD="3.01"), "paid comes to 6.01 USD, and the charge to 6 USD"),
-        ({}, "paid comes to 0 USD, and the charge to 6 USD"),
+        (paid(DIEM="5.999999"), "paid adds up to 5.999999 USD, but the charge is 6 USD"),
+        (paid(DIEM="3", USD="3.01"), "paid adds up to 6.01 USD, but the charge is 6 USD"),
+        ({}, "paid adds up to 0 USD, but the charge is 6 USD"),
         (paid(VCU="6"), "currency='VCU' has no rate in limits.yaml. Allowed: USD, DIEM, BUNDLED_CREDITS"),
         (paid(EUR="6"), "currency='EUR'. Allowed: USD, DIEM, BUNDLED_CREDITS"),
         (paid(diem="6"), "currency='diem'. Allowed: USD, DIEM, BUNDLED_CREDITS"),

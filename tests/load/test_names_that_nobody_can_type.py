@@ -1,4 +1,4 @@
-"""Names with a character that nobody sees: each is a fault at its line, wherever a table gives a name."""
+"""Names with an invisible character: each is a fault at its line, wherever a table gives a name."""
 
 from pathlib import Path
 
@@ -101,10 +101,10 @@ def test_the_folder_is_sound_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", UNSEEN)
-def test_a_model_with_a_character_that_nobody_sees_is_refused(tmp_path: Path, kind: str) -> None:
+def test_a_model_with_an_invisible_character_is_refused(tmp_path: Path, kind: str) -> None:
     letter = UNSEEN[kind]
     [words] = faults(tmp_path, "seen.yaml", "model: seen", letter)
-    assert words.endswith(f"has a character that nobody sees after 'see': {kind} (U+{ord(letter):04X}). Leave it out")
+    assert words.endswith(f"has an invisible character after 'see': {kind} (U+{ord(letter):04X}). Leave it out")
 
 
 @pytest.mark.parametrize(("file", "name", "key"), NAMES)

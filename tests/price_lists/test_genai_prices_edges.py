@@ -208,7 +208,7 @@ def test_what_is_not_understood_is_left_out(market: tuple[RateCard, dict[str, Le
         "searches-at-night": "web_search has a price under some conditions or at some hours only",
         "heard-for-less": "input_audio_second costs less than audio_second, of which it is a part",
         "searches-by-length": "web_searches_kcount depends on the length of the prompt",
-        "default-tier": "has prices of its own for service_tier standard, which is the default",
+        "default-tier": "has other prices for service_tier standard, which is the default",
         "ends": "has prices before 2026-10-05, and none from then on",
     }
     with pytest.raises(QuoteError):

@@ -87,7 +87,7 @@ COSTS: list[tuple[str, dict[str, Any], int]] = [
 LEFT: dict[str, tuple[dict[str, Any], str]] = {
     "two-prices": (
         PLAIN | {f"{IN}_above_200000_tokens": 3, f"{IN}_above_200k_tokens": 4},
-        f"the key {IN}_above_200k_tokens has another price than the same in other words",
+        f"the key {IN}_above_200k_tokens has another price than an equivalent key",
     ),
     "tier-first": (
         PLAIN | {f"{IN}_priority_above_200k_tokens": 3},
@@ -98,12 +98,11 @@ LEFT: dict[str, tuple[dict[str, Any], str]] = {
     "above-0": (PLAIN | {f"{IN}_above_0k_tokens": 3}, f"the key {IN}_above_0k_tokens is not known"),
     "part-above": (
         PLAIN | {"input_cost_per_audio_token": 3, "input_cost_per_audio_token_above_1k_tokens": 4},
-        "the key input_cost_per_audio_token_above_1k_tokens is of a part of the tokens, "
-        "which has one price for all of these",
+        "the key input_cost_per_audio_token_above_1k_tokens prices a part of the tokens that has only one price",
     ),
     "part-priority": (
         PLAIN | {"output_cost_per_audio_token_priority": 4},
-        "the key output_cost_per_audio_token_priority is of a part of the tokens, which has one price for all of these",
+        "the key output_cost_per_audio_token_priority prices a part of the tokens that has only one price",
     ),
     **{
         f"range-{name}": (ranges(*tiers), reason)
@@ -119,7 +118,7 @@ LEFT: dict[str, tuple[dict[str, Any], str]] = {
             ("input", ({OUT: 1}, {OUT: 1}), "ranges"),
             ("first", ({IN: 1, OUT: 2, READ: 1}, {IN: 3, OUT: 4}), "ranges"),
             ("second", ({IN: 2, OUT: 2}, {IN: 3, OUT: 4, f"{WRITE}_above_1hr": 8}), "ranges"),
-            ("reasoning", ({IN: 1, OUT: 2, REASONING: 3}, {IN: 1, OUT: 2, REASONING: 9}), "one price for all of these"),
+            ("reasoning", ({IN: 1, OUT: 2, REASONING: 3}, {IN: 1, OUT: 2, REASONING: 9}), "only one price"),
         )
     },
     "ranges-and-tiers": (
@@ -242,6 +241,6 @@ def test_text_of_the_list_is_one_line_wherever_it_is_written(tmp_path: Path) -> 
     lines = (tmp_path / "left-out.txt").read_text(encoding="utf-8").splitlines()
     assert lines == [
         "acme/key: the key \\ud800\\x1b is not known",
-        "acme/a\\nb\\ud800: its name has a character that nobody sees",
+        "acme/a\\nb\\ud800: its name has an invisible character",
     ]
     f"{report}{report.to_dict()}".encode()

@@ -79,9 +79,9 @@ def test_what_is_left_out_has_a_reason(report: dict[str, Any]) -> None:
         "openai/new-x": "the key input_smell of its cost is not known",
         "openai/kind-x": "a value of it is not of the kind that its key has",
         "openai/half-x": "has no price of the input, or of the output",
-        "openai/modes-x": "has prices of its modes, of which requests say nothing",
-        "openai/tier-x": "has a tier of something else than the context",
-        "openai/lack-x": "has a tier with prices of other tokens than the first",
+        "openai/modes-x": "has prices by mode, which requests do not state",
+        "openai/tier-x": "has a tier that depends on something other than the context",
+        "openai/lack-x": "has a tier that prices other tokens than the first tier",
     }
     assert report["without_price"] == ["openai/silent-x"]
     assert report["added"] == {"models": 3, "versions": 3, "retired": 0}
@@ -123,10 +123,10 @@ def tier(size: object, **prices: object) -> dict[str, Any]:
         ({"tiers": [tier(Decimal("1E+999999"))]}, "1E+999999 is not a number of tokens"),
         ({"tiers": [tier(2000), tier(2000)]}, "has a tier of 2000 tokens, which is not understood"),
         ({"tiers": [tier("2000")]}, "2000 is not a number of tokens"),
-        ({"tiers": [tier(2000) | {"tier": {"type": "context", "size": 2000, "from": 1}}]}, "has a tier of something"),
+        ({"tiers": [tier(2000) | {"tier": {"type": "context", "size": 2000, "from": 1}}]}, "has a tier that depends"),
         ({"tiers": [tier(2000, input_smell=1)]}, "the key input_smell of its cost is not known"),
-        ({"tiers": [tier(2000, reasoning=1)]}, "has a tier with prices of other tokens than the first"),
-        ({"tiers": [tier(2000), tier(3000, cache_read=1)]}, "has a tier with prices of other tokens than the first"),
+        ({"tiers": [tier(2000, reasoning=1)]}, "has a tier that prices other tokens than the first tier"),
+        ({"tiers": [tier(2000), tier(3000, cache_read=1)]}, "has a tier that prices other tokens than the first tier"),
         ({"context_over_200k": {"input": 2}}, "has no price of the input, or of the output"),
         ({"input": -1}, "the value of input is not a price"),
         ({"input": "1"}, "the value of input is not a price"),

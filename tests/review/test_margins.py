@@ -180,7 +180,7 @@ def test_a_share_is_that_of_the_price_at_a_revision(tmp_path: Path) -> None:
         (("--cost", "costs"), "--min-margin and --cost go together"),
         (("--min-margin", "20", "--cost", "costs"), "'20' is not a percentage"),
         (("--min-margin", "100%", "--cost", "costs"), "--min-margin must be below 100%"),
-        (("--min-margin", "20%", "--cost", "60%"), "name that, --against REVISION"),
+        (("--min-margin", "20%", "--cost", "60%"), "Name these: --against REVISION"),
         (("--min-margin", "20%", "--cost", "nowhere"), "--cost nowhere is not a folder of tables, nor a share"),
     ],
 )

@@ -90,7 +90,7 @@ def test_names_of_ours_are_known() -> None:
         ("timestamp > '2026-10-01'", "'timestamp' is a timestamp. Choose by day"),
         ("day = 5", "day is compared with a day in quotes"),
         ("day = '1 October'", "day is '1 October', and must be a day, like 2026-10-01"),
-        ("(" * 200 + "flag = true" + ")" * 200, "more than 100 conditions are within each other"),
+        ("(" * 200 + "flag = true" + ")" * 200, "conditions are nested more than 100 deep"),
     ],
 )
 def test_a_condition_that_cannot_be_meant_is_refused(where: str, words: str) -> None:

@@ -410,11 +410,11 @@ def test_a_rounding_that_changes_nothing_is_no_end_of_the_search(tmp_path: Path)
 @pytest.mark.parametrize(
     ("volumes", "said"),
     [
-        (["klin=-5%"], "volume of 'klin': no usage of such a model, family or type"),
-        (["customer:nobody=-5%"], "volume of 'customer:nobody': no usage of such a customer"),
+        (["klin=-5%"], "volume of 'klin': no usage of a model, family or type of this name"),
+        (["customer:nobody=-5%"], "volume of 'customer:nobody': no usage of this customer"),
         (["region:eu=-5%"], "volume of 'region:eu': the usage is not grouped by 'region'. Add it"),
         (["-5%", "all=-6%"], "the volume of 'all' is given twice"),
-        (["musc=-5%"], "volume of 'musc': no usage of such a model, family or type"),
+        (["musc=-5%"], "volume of 'musc': no usage of a model, family or type of this name"),
     ],
 )
 def test_volumes_of_what_is_not_there(found: Simulation, volumes: list[str], said: str) -> None:

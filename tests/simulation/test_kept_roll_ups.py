@@ -273,7 +273,7 @@ def test_what_a_broken_first_run_left_is_no_hindrance(small: Path, tmp_path: Pat
 @pytest.mark.parametrize("other", ["groups/mine", "mine", "groups/2024/mine.parquet", "groups/0/more/tokens.parquet"])
 def test_a_folder_of_something_else_is_no_place_for_a_roll_up(usage: Path, tmp_path: Path, other: str) -> None:
     (tmp_path / "kept" / other).mkdir(parents=True)
-    with pytest.raises(SimulationError, match="is there, and is not a roll-up"):
+    with pytest.raises(SimulationError, match="exists, and is not a roll-up"):
         rollup(usage, tmp_path / "kept", NOW)
 
 

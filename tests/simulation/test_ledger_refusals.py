@@ -21,7 +21,7 @@ from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 
 CURRENT = card_with()
-GONE = "SKU {} is not in the version of 2026-01-01 of {}, or not for all that it stood for"
+GONE = "SKU {} is not in the version of 2026-01-01 of {}, or not for each of its requests"
 
 
 def re_rated(folder: Path, candidate: RateCard, *lines: str, current: RateCard = CURRENT) -> Simulation:

@@ -41,7 +41,7 @@ def test_without_a_candidate_it_shows_revenue_until_it_is_closed(tmp_path: Path)
         assert "amount" in simulation.to_arrow("attribution").column_names
         with pytest.raises(SimulationError, match="not grouped by 'customer'"):
             simulation.to_arrow("customers")
-        with pytest.raises(SimulationError, match="a margin needs to know what we pay"):
+        with pytest.raises(SimulationError, match="a margin needs our costs: give costs"):
             simulation.margin()
     for ask in (lambda: simulation.table("model"), simulation.to_arrow):
         with pytest.raises(SimulationError, match="the simulation is closed"):

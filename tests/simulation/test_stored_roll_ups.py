@@ -336,9 +336,7 @@ def test_a_request_of_which_nothing_more_is_heard(
     rollup(usage, address, NOW, by=BY)
     write(rows, usage / "four.parquet", 300, 20)
     usual = obstore.put
-    said = (
-        rf"^{address} cannot be written: no answer\. It is not known whether it is as it was or holds what is new\. Run"
-    )
+    said = rf"^{address} cannot be written: no answer\. It is not known whether the roll-up has changed\. Run"
     with monkeypatch.context() as patched, pytest.raises(SimulationError, match=said):
         patched.setattr(obstore, "put", lost)
         rollup(usage, address, NOW, by=BY)
@@ -354,11 +352,11 @@ def test_what_cannot_be_kept_there(place: str, usage: Path) -> None:
             rollup(usage, f"{place}.parquet", NOW)
     else:
         place = str(usage)
-    with pytest.raises(SimulationError, match=rf"^{place} is there, and is not a roll-up\. Name a folder that is new"):
+    with pytest.raises(SimulationError, match=rf"^{place} exists, and is not a roll-up\. Name a folder that is new"):
         rollup(usage / "one.parquet", place, NOW)
     other = f"{place}-of-another"
     rollup(usage, other, NOW)
-    with pytest.raises(SimulationError, match=rf"{other} is a roll-up already; give the usage that it is of"):
+    with pytest.raises(SimulationError, match=rf"{other} is a roll-up already; give the usage that it was made of"):
         rollup(other, f"{place}-of-a-third", NOW)
     with pytest.raises(SimulationError, match=rf"{other} is a roll-up, which is given alone"):
         simulate([other, str(usage)], NOW)

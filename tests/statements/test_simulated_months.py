@@ -107,7 +107,7 @@ def test_a_month_with_a_row_without_a_price_has_the_reason_instead(tmp_path: Pat
     assert "1 row without a price" in second.reason
 
 
-ODD = "2 rows of a-1: timestamp is missing or not an instant, so that it is not known of which month they are"
+ODD = "2 rows of a-1: timestamp is missing or not an instant, so their month is not known"
 
 
 @pytest.mark.parametrize("timestamps", [("2026-10-32T10:00:00Z", ""), ("2026-11-31", "yesterday")])

@@ -217,6 +217,6 @@ def test_volume_answers_prices_and_what_cannot_answer_says_why(usage: Path, card
         with pytest.raises(DraftError) as raised:
             pricer.answer(Draft(DAY, (DEARER,), answers=wrong))
         assert [*raised.value.answers] == [0, 1, 3]
-        assert "no usage of such a model, family or type" in raised.value.answers[0]
+        assert "no usage of a model, family or type of this name" in raised.value.answers[0]
         assert "cannot be read" in raised.value.answers[1]
         assert "is given twice" in raised.value.answers[3]

@@ -91,5 +91,5 @@ def test_what_is_read_again_must_be_what_was_meant(
             (folder / name).write_bytes(content.replace(b"1.05", b"1.06"))
 
     monkeypatch.setattr("ratecard.whatif.candidate_file.replace_files", mistaken)
-    with pytest.raises(SaveError, match="does not mean what was tried"):
+    with pytest.raises(SaveError, match="differs from what was tried"):
         save(DRAFT, card, tmp_path / "dearer.yaml")

@@ -22,7 +22,7 @@ _OWN = -1
 
 
 class At(NamedTuple):
-    """The place of a rate or a factor in a version: the index of its charge (or `_OWN`), and its number in that."""
+    """The place of a rate or a factor in a version: the index of its charge (or `_OWN`), and its number there."""
 
     charge: int
     number: int

@@ -50,7 +50,7 @@ def _factor(given: str) -> Decimal:
 @click.option(
     "--cost", metavar="COSTS", help="What we pay: a folder of tables; or 60%, of the price --against REVISION."
 )
-@click.option("--strict", is_flag=True, help="Let notes fail: all of them are printed, and the exit status is 1.")
+@click.option("--strict", is_flag=True, help="Treat notes as faults: print all of them, and exit with status 1.")
 @json_option
 def check(
     folder: Path | None,
@@ -74,8 +74,8 @@ def check(
     With --against, a version that is in effect may not be edited or deleted unless it says `correction: reason`, a
     model may not vanish unless it is retired, and a rate may not change by more than a factor unless its version says
     `expected_change: FACTOR`. A contract that has begun may not be edited, ended early or taken away, and a new one
-    may not begin in the past, unless it says `correction: reason`. So it is with terms of monthly.yaml and the months
-    that have begun. What differs is printed below the verdict.
+    may not begin in the past, unless it says `correction: reason`. The same holds for the terms of monthly.yaml in
+    months that have begun. What differs is printed below the verdict.
 
     With --min-margin and --cost, every price (each row of `ratecard sheet --every-request`) that holds now or later
     must leave that share of itself after its cost; the others are refused at the line of their rate. Models without a
@@ -91,9 +91,9 @@ def check(
     if (min_margin is None) != (cost is None):
         raise click.UsageError("--min-margin and --cost go together")
     if min_margin is not None and min_margin >= 1:
-        raise click.UsageError("--min-margin must be below 100%: a price is not all margin, where it costs anything")
+        raise click.UsageError("--min-margin must be below 100%: at 100%, nothing is left for the cost")
     if cost is not None and cost.endswith("%") and against is None:
-        raise click.UsageError(f"--cost {cost} is a share of the price before: name that, --against REVISION")
+        raise click.UsageError(f"--cost {cost} is a share of earlier prices. Name these: --against REVISION")
     tell_tables(folder)
     try:
         card = load_rate_card(folder)

@@ -110,12 +110,12 @@ def main() -> None:
     ratecard check pricing_tables                    every fault of a folder
     ratecard diff HEAD~1 pricing_tables              which prices differ
     ratecard compare ours theirs --map models.yaml   our prices beside others'
-    ratecard import genai-prices --out market        the price list of another
+    ratecard import genai-prices --out market        another price list
     ratecard serve pricing_tables                    quotes over HTTP
     ratecard simulate usage.parquet --candidate a.yaml   usage at other prices
     ratecard rollup usage.parquet --out kept         the groups of usage
-    ratecard whatif usage.parquet                    a page to try prices on it
-    ratecard statement usage.csv --account a --month 2026-10   what it pays
+    ratecard whatif usage.parquet                    a page to try prices
+    ratecard statement usage.csv --account a --month 2026-10   a bill
 
     Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.
     """

@@ -105,8 +105,8 @@ def compare(
 
     Prices of the same thing are compared (what is counted, the length of the prompt, the conditions), exactly and by
     the same unit. What only one side has is listed, and so are models without a price at that instant, or in another
-    currency. A price that one list does not have, and that follows from another price of it (cached tokens without a
-    rate cost what input costs), is marked as implied and not counted. The exit status is 0 whatever differs, and 1
+    currency. A price that a list does not state, but that follows from another of its prices (cached tokens without
+    a rate cost what input costs), is marked as implied and not counted. The exit status is 0 whatever differs, and 1
     where the map or a folder has a fault.
     """
     names = _renamed(same)

@@ -26,7 +26,7 @@ def _share(given: str | Decimal) -> Decimal:
 @click.option("--rows", type=click.IntRange(1, MOST_ROWS), required=True, help="How many requests.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File to write.")
 @click.option(
-    "--seed", type=click.IntRange(0, MOST_ROWS), default=0, show_default=True, help="Another one makes other rows."
+    "--seed", type=click.IntRange(0, MOST_ROWS), default=0, show_default=True, help="Another seed makes other rows."
 )
 @click.option(
     "--customers",
@@ -49,7 +49,7 @@ def _share(given: str | Decimal) -> Decimal:
     show_default=True,
     help="Part that is reference video with a fraction of a second.",
 )
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @tables_option
 def demo_usage(rows: int, out: Path, force: bool, tables: Path | None, **given: Any) -> None:
     """Make up realistic usage of every model that has a price.
@@ -67,7 +67,7 @@ def demo_usage(rows: int, out: Path, force: bool, tables: Path | None, **given: 
     counts (pages, sessions, ...) have no rows, unless a usage may leave these out.
     """
     if out.exists() and not force:
-        raise click.UsageError(f"{out} is there already. Name another file, or replace it: --force")
+        raise click.UsageError(f"{out} exists already. Name another file, or replace it: --force")
     with counted("Rows", rows) as watch, as_wrong_use(ValueError):
         first, last = write_demo_usage(out, rows, card=load_rate_card(tables), watch=watch, **given)
     click.echo(f"Wrote {out}: {plural(rows, 'row')}, {first} to {last}", err=True)

@@ -134,8 +134,8 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
       a candidate file       proposal.yaml (laid over the other side), or
                              several: spring.yaml+promotion.yaml
 
-    Every day on which either side changes is compared, so that prices of the future show; a date stands still. The exit
-    status is 0 whether something differs or not.
+    Every day on which either side changes is compared, so that future prices show; a side that is a date has the
+    prices of that day throughout. The exit status is 0 whether something differs or not.
     """
     before, after = _sides(old, new, tables)
     show(_FORMATS[kind](compare_sides(before, after, at)), out)

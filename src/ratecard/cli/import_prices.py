@@ -28,7 +28,7 @@ def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
         type=day,
         default=today,
         show_default="today",
-        help="The day from which a change holds that the list does not date.",
+        help="The first day of changes to which the list gives no date.",
     )
     @click.option("--strict", is_flag=True, help="Exit with status 1 if a model that has a price is left out.")
     @json_option
@@ -42,20 +42,20 @@ def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
     return run
 
 
-@click.group("import", short_help="Write the price list of another into tables.")
+@click.group("import", short_help="Write another price list into tables.")
 def import_() -> None:
-    """Write the price list of another into a folder of tables, whole or not at all.
+    """Write another price list into a folder of tables, whole or not at all.
 
     \b
     ratecard import genai-prices --out market
     ratecard import litellm model_prices.json --out market2
     ratecard import models.dev api.json --out market3
 
-    One file a provider, ids like openai/gpt-5, each version with examples that prove it. A model of which no exact
-    price can be written is left out, and named with the reason in left-out.txt, which is kept beside the tables.
+    One file a provider, ids like openai/gpt-5, each version with examples that prove it. A model without
+    an exact price is left out; the file left-out.txt beside the tables names it, with the reason.
 
     Imported again into the same folder, a list adds lines for what has changed, and alters none: versions from the
-    list's own date, else from --effective on; a model that the list has no more is retired on that day.
+    list's own date, else from --effective on; a model that is no longer on the list is retired on that day.
     """
 
 
@@ -77,8 +77,8 @@ def genai_prices() -> PriceList:
 def litellm(file: Path) -> PriceList:
     """Import FILE, the JSON of litellm's model prices (`model_prices_and_context_window.json`).
 
-    Ids are those of the file, behind their provider. Conditions: service_tier, data_residency, vertex_location,
-    inference_geo, speed, search_context_size, resolution, image_size.
+    Ids are those of the file, after the name of their provider. Conditions: service_tier, data_residency,
+    vertex_location, inference_geo, speed, search_context_size, resolution, image_size.
     """
     from ratecard.price_lists.litellm import read_litellm
 

@@ -21,7 +21,9 @@ def stack(given: str) -> Stack:
 @click.command(short_help="Write an accepted candidate into the tables.")
 @click.argument("candidate", type=stack)
 @tables_option
-@click.option("--checked", type=day, default=today, show_default="today", help="The day that its versions say.")
+@click.option(
+    "--checked", type=day, default=today, show_default="today", help="Day on which the new prices were checked."
+)
 @click.option("--dry-run", is_flag=True, help="Show the new lines, and write nothing.")
 def promote(candidate: Stack, tables: Path | None, checked: date, dry_run: bool) -> None:
     """Write the file CANDIDATE into the tables as new versions; or several, stacked as in a simulation.
@@ -31,8 +33,8 @@ def promote(candidate: Stack, tables: Path | None, checked: date, dry_run: bool)
     ratecard promote spring.yaml+promotion.yaml
 
     Only whole new lines are added: a version above the one that it supersedes, with each example worked again; a line
-    that retires a model; new models below those of their family. The result must load, and mean what the candidate
-    means; else nothing is written, and the exit status is 1.
+    that retires a model; new models below those of their family. The result must load, and have the prices of
+    the candidate; else nothing is written, and the exit status is 1.
     """
     folder = folder_of(tables)
     if folder is None:

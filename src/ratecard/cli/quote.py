@@ -210,7 +210,7 @@ def quote(
     metavar="NAME",
     help=f"USAGE, or each line of --batch, is a response, or a list of the parts of one: {', '.join(DIALECTS)}.",
 )
-@click.option("--partial", is_flag=True, help="Price what came of a stream that has not finished.")
+@click.option("--partial", is_flag=True, help="Price the part of a stream that has arrived, if it has not finished.")
 @_shared_options
 def rate(
     usage: str | None,

@@ -29,7 +29,7 @@ from ratecard.cli.simulate_options import (
     help="Folder to keep the groups in, or its address: s3://bucket/folder, gs://, az://.",
 )
 @by_option("Columns that can be grouped by later. Default: model,day.")
-@candidate_option("Other prices that will be asked about; only those that ask for more need it; repeatable.")
+@candidate_option("Other prices that need more than the current ones, like another threshold; repeatable.")
 @where_option
 @map_option
 @dialect_option
@@ -47,9 +47,9 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, **given: A
     ratecard rollup usage.parquet --out kept --by model,day,customer --candidate long-context.yaml
 
     USAGE is Parquet, CSV or JSON lines: files, folders or patterns. A group is of one day and model, and of all that
-    decides a price under the tables and the candidates: attributes, conditions, thresholds of prompts, hours. Tables of
-    other rates, dates and models need no other groups. What asks for more than is kept apart (another column, another
-    threshold) is refused with the command that makes a roll-up for it.
+    decides a price under the tables and the candidates: attributes, conditions, thresholds of prompts, hours. Tables
+    that differ only in rates, dates and models need no other groups. A question that the groups cannot answer (by
+    another column, at another threshold) is refused, with the command that makes a roll-up for it.
 
     The folder remembers each file of USAGE by size, time and identity. A further run reads only files that are new or
     changed, and drops the groups of files that are gone. With other options it reads all of them. The folder is written

@@ -46,8 +46,8 @@ class _Recorded(click.Command):
 @click.command(cls=_Recorded, short_help="Price recorded usage under other prices.")
 @click.argument("usage", nargs=-1, required=True)
 @click.option("--current", metavar="SPEC", help="Today's prices. Default: those of each row's own timestamp.")
-@candidate_option("Other prices; repeatable. Without any, what the usage brings.")
-@by_option("Columns to group by. Default: model,day and customer, as far as there are; of a roll-up, its own.")
+@candidate_option("Other prices; repeatable. Without any, the revenue of the usage.")
+@by_option("Columns to group by. Default: model, day and customer, if the usage has them; for a roll-up, its own.")
 @map_option
 @dialect_option
 @rows_options
@@ -56,21 +56,23 @@ class _Recorded(click.Command):
 @cost_option
 @contracts_option
 @click.option("--statements", metavar="FILE", help="With --contracts: what accounts pay for each month, as CSV.")
-@click.option("--successors", is_flag=True, help="Price what a candidate retires at the successor of the model.")
+@click.option("--successors", is_flag=True, help="Price requests of models that a candidate retires at the successor.")
 @click.option(
     "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."
 )
-@click.option("--elasticity", "elasticities", metavar="NAME=E", multiple=True, help="How volume answers; repeatable.")
+@click.option(
+    "--elasticity", "elasticities", metavar="NAME=E", multiple=True, help="How volume reacts to prices; repeatable."
+)
 @click.option("--volume", "volumes", metavar="[NAME=]P", multiple=True, help="Another volume, like -5%; repeatable.")
-@click.option("--pace", metavar="DAYS", show_default="90d", help="Reckon a year from the last 30d, or all.")
-@click.option("--until-target", metavar="TARGET", help="Seek the smallest factor for 5%, margin=40% or 50000/year.")
-@click.option("--rise", type=share, show_default="10%", help="Count the customers who rise above it.")
+@click.option("--pace", metavar="DAYS", show_default="90d", help="Scale the last 30d, or all days, to a year.")
+@click.option("--until-target", metavar="TARGET", help="Find the smallest factor for 5%, margin=40% or 50000/year.")
+@click.option("--rise", type=share, show_default="10%", help="Count the customers whose payments rise by more.")
 @click.option("--bridge", metavar="A..B", help="Why two periods differ: 2026-09..2026-10.")
 @click.option("--max-change", type=share, help="Exit with 1 if revenue at unchanged usage changes by more, like 5%.")
-@click.option("--max-rise", type=share, help="Exit with 1 if a customer pays so much more at unchanged usage.")
+@click.option("--max-rise", type=share, help="Exit with 1 if a customer's payments at unchanged usage rise by more.")
 @click.option("--tornado", type=share, help="Instead: revenue if each family were 5% dearer or cheaper.")
-@click.option("--disputes", metavar="FILE", help="Instead: each row of a bill that is not as it should be, as CSV.")
-@click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
+@click.option("--disputes", metavar="FILE", help="Instead: the wrong rows of a bill, as CSV.")
+@click.option("--currency", default="USD", show_default=True, help="Currency in which amounts are added.")
 @click.option("--show-sql", is_flag=True, help="Print the SQL that DuckDB has run, to read it or run it by hand.")
 @engine_options
 @tables_option
@@ -79,7 +81,7 @@ class _Recorded(click.Command):
 def simulate(context: click.Context, /, disputes: str | None, statements: str | None, **given: Any) -> None:
     """Price the recorded requests of USAGE under the current prices and under candidates, and say what changes.
 
-    Without a candidate, it says what the usage brings.
+    Without a candidate, it prints the revenue of the usage.
 
     \b
     ratecard simulate usage.parquet --by customer,month --out accrual.xlsx
@@ -101,18 +103,17 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
       a date                 2026-10-01: every row at the prices of that day
       a candidate file       proposal.yaml (laid over the current prices),
                              or several: spring.yaml+promotion.yaml
-      as-billed              the amounts that a billing export has itself
+      as-billed              the amounts that a billing export states
 
     A condition compares columns with numbers, 'text', true or false by = != < <= > >=, by in ('a', 'b') or is missing.
     And, or, not and brackets join comparisons; day is the day of a row.
 
     Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8, TYPE=-0.8 or all=-0.8, with
     a range all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, TYPE=-5%, or customer:NAME=-5% for a value of a
-    key of --by. With
-    either, revenue, cost, margin and targets are of what is expected, and those at unchanged usage stand beside. Rows
-    without a price are counted by reason and are in no figure. The exit status is 0 if it is done, 1 for usage that
-    cannot be read or priced, for a month without a statement, for a candidate that changes nothing, for one beyond
-    a limit (--max-change, --max-rise) and for a target that no factor reaches, 2 for wrong use.
+    key of --by. With either, revenue, cost, margin and targets are those at the expected volume, shown beside those at
+    unchanged usage. Rows without a price are counted by reason and are in no figure. The exit status is 0 if it is
+    done, 1 for usage that cannot be read or priced, for a month without a statement, for a candidate that changes
+    nothing, for one beyond a limit (--max-change, --max-rise) and for a target that no factor reaches, 2 for wrong use.
     """
     check_usage(given["usage"], given["engine"])
     refuse_unused(context)

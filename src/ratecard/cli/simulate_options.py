@@ -50,7 +50,7 @@ map_option = click.option(
 dialect_option = click.option(
     "--dialect", type=click.Choice(TABLE_DIALECTS), help="Rows are spans, or rows of litellm's spend logs."
 )
-where_option = click.option("--where", metavar="CONDITION", help=f'Only the rows for which it holds: "{_CONDITION}".')
+where_option = click.option("--where", metavar="CONDITION", help=f'Only the rows that meet it: "{_CONDITION}".')
 rows_options = options(
     where_option,
     click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on."),
@@ -64,7 +64,7 @@ contracts_option = click.option(
 )
 memory_option = click.option(
     "--memory",
-    help="Most memory of the engine; it spills what is more.",
+    help="Most memory of the engine; the rest goes to disk.",
     show_default=f"{DEFAULT_MEMORY}, with Spark {MEMORY_BESIDE_SPARK}",
 )
 engine_options = options(

@@ -34,7 +34,7 @@ def _balance(given: str) -> Decimal:
 
 @click.command(short_help="What an account pays for a month.")
 @click.argument("usage", nargs=-1, required=True)
-@click.option("--account", required=True, help="Whose statement it is.")
+@click.option("--account", required=True, help="Account of the statement.")
 @click.option("--month", required=True, metavar="YYYY-MM", help="The month (UTC), like 2026-10.")
 @click.option(
     "--opening-balance",
@@ -49,8 +49,8 @@ def _balance(given: str) -> Decimal:
     multiple=True,
     help="Write .md, .csv, .json, .html, .xlsx, .focus.csv or .focus.parquet; repeatable.",
 )
-@click.option("--issuer", metavar="NAME", default="", help="Who sends the bill, which FOCUS wants to know.")
-@click.option("--currency", help="That of the statement; needed where the account has rows in several.")
+@click.option("--issuer", metavar="NAME", default="", help="Who sends the bill; files of FOCUS need it.")
+@click.option("--currency", help="Currency of the statement; needed if the account has rows in several.")
 @map_option
 @dialect_option
 @memory_option

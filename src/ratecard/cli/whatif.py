@@ -56,7 +56,7 @@ def whatif(
     locale: Locale,
     **settings: Any,
 ) -> None:
-    """Open a page on which prices are moved, and see at once what the recorded requests of USAGE would then bring.
+    """Open a page on which prices can be changed, and see at once the revenue of the recorded requests of USAGE.
 
     \b
     ratecard whatif usage.parquet

@@ -123,7 +123,6 @@ class ContractChecks:
         yield from (charge.unit_rate(rate) for charge, rate in _met(override.target, charges, self._tables.meters))
 
     def _charges(self, contract: Contract, override: Override, since: datetime) -> list[VersionCharge]:
-        """Return the charges of the models of an override, of the versions in the term of its contract."""
         spans = (in_term(model, contract, max(since, utc(contract.begins))) for model in self.selected(override.target))
         return [(span.version, charge) for of_model in spans for span in of_model for charge in span.version.charges]
 

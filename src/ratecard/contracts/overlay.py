@@ -134,7 +134,6 @@ def tables_under(
 
 
 def _without_successor(model: AnyModel, withheld: frozenset[str]) -> AnyModel:
-    """Return a model without its successor, if the successor is withheld."""
     if model.retired is None or model.retired.successor not in withheld:
         return model
     return model.model_copy(update={"retired": model.retired.model_copy(update={"successor": None})})

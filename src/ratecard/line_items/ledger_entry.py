@@ -126,7 +126,7 @@ def currencies(*stated: Rates) -> list[str]:
 def changing_balances(stated: Iterable[Rates]) -> list[str]:
     """Return the balances whose worth changes between these rates.
 
-    What goes back to such a balance is worth what it was when the balance paid.
+    A refund to such a balance is worth what the balance was worth when it paid.
     """
     known = [rates.stated for rates in stated]
     return sorted({name for rates in known for name in rates if len({other.get(name) for other in known}) > 1})
@@ -174,7 +174,7 @@ def check_paid(amount: Decimal, currency: str, rates: Rates | None, paid: Mappin
         zero_or_more(f"paid[{name!r}]", part, CurrencyError)
     paid_sum = total([multiply(part, worth_of(name, currency, rates)) for name, part in paid.items()])
     if paid_sum != amount:
-        raise CurrencyError(f"paid comes to {text(paid_sum)} {currency}, and the charge to {text(amount)} {currency}")
+        raise CurrencyError(f"paid adds up to {text(paid_sum)} {currency}, but the charge is {text(amount)} {currency}")
 
 
 def pay_lines(

@@ -65,7 +65,7 @@ class _Step(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The plan by which usages that count the same buckets are charged.
+    """The plan for charging usages that count the same buckets.
 
     `overlaps` are pairs of counts, one of which must be 0, because the tokens that both include are not counted.
     `within` are pairs of a count and the count with which it is charged, or None if the latter is not counted.

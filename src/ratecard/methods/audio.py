@@ -42,7 +42,6 @@ class _OneCount(CountedCharge, Method):
         return UsageReading(lambda shape: [count(shape[field], self.rates[0], sku)], fields, {}, (field,), inert)
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Yield the count alone."""
         at = int(type_ != self.TYPES[0])
         yield {self.NUMBERS[at]: least_charged(self, self.SAMPLES[at])}
 

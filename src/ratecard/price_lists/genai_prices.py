@@ -144,7 +144,6 @@ def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
 
 
 def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
-    """Return the words for the default of every condition."""
     every: list[UsageCondition | PeerCondition] = [*shipped_meters().conditions, *conditions]
     return {
         condition.condition: frozenset(
@@ -268,7 +267,7 @@ class _Model:
                     values.setdefault(name, [])
                     values[name] += [value] if value not in values[name] else []
                 elif _prices(variant.prices):
-                    raise InexpressibleError(f"has prices of its own for {name} {value}, which is the default")
+                    raise InexpressibleError(f"has other prices for {name} {value}, which is the default")
         return values
 
     def _parts(self, day: date, contexts: Sequence[Mapping[str, str]]) -> list[_Part]:
@@ -300,7 +299,7 @@ class _Model:
         amounts = {}
         for key, price in _prices(self.model.get_prices(_moment(day, minute), context)).items():
             if (counted := self.counted.get(key)) is None:
-                raise InexpressibleError(f"the tables have nothing that {key} is a price of")
+                raise InexpressibleError(f"the tables have no meter for the price {key}")
             amounts[counted.name] = _amounts(price)
             if not counted.is_bucket and len(amounts[counted.name]) > 1:
                 raise InexpressibleError(f"{key} depends on the length of the prompt")
@@ -313,7 +312,7 @@ class _Model:
         return complete | {name: self._on_top(name, complete) for name in complete if self._whole(name) in complete}
 
     def _elsewhere(self, priced: Mapping[str, TierAmounts]) -> Iterator[tuple[str, str]]:
-        """Yield unpriced parts with their smallest priced whole, where the tables would take the rate of another."""
+        """Yield unpriced parts with their smallest priced whole, if the tables would use the rate of another bucket."""
         for name, bucket in self.buckets.items():
             if name not in priced and (least := self._least_whole(name, priced)):
                 left, parents = dict(bucket.dimensions), list[str]()

@@ -238,9 +238,9 @@ class _Entry:
         edge = None if above is None else int(above.removesuffix("k")) * (1_000 if above.endswith("k") else 1)
         part = _PARTS.get(match["of"], "")
         if part and (edge or (tier not in ("", _BATCH) and part.startswith("output") and match["of"] != _REASONING)):
-            raise InexpressibleError(f"the key {name} is of a part of the tokens, which has one price for all of these")
+            raise InexpressibleError(f"the key {name} prices a part of the tokens that has only one price")
         if self.prices.setdefault(_Price(match["of"], edge, tier), price) != price:
-            raise InexpressibleError(f"the key {name} has another price than the same in other words")
+            raise InexpressibleError(f"the key {name} has another price than an equivalent key")
 
     def _read_specific(self, value: Mapping[str, Any]) -> None:
         for name, part in value.items():

@@ -66,7 +66,6 @@ def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> Pric
 
 
 def _model(provider: str, name: str, of: tuple[Mapping[str, Any], Mapping[str, Any]]) -> PeerModel:
-    """Return a model from the data of its provider and its own data."""
     provider_data, model = of
     version, title = PeerVersion(UNDATED, *_charged(model)), model.get("name")
     return PeerModel(
@@ -84,12 +83,12 @@ def _charged(model: Mapping[str, Any]) -> tuple[tuple[PeerCharge, ...], tuple[Pe
     if cost is None:
         raise InexpressibleError("has no price in the list", priced=False)
     if "cost" in str(model.get("experimental", "")):
-        raise InexpressibleError("has prices of its modes, of which requests say nothing")
+        raise InexpressibleError("has prices by mode, which requests do not state")
     base = _prices({name: value for name, value in cost.items() if name not in ("tiers", _OLDER)})
     rates = [PeerRate(price, bucket) for bucket, price in base.items()]
     for above, prices in sorted(_tiers(cost)):
         if prices.keys() != base.keys():
-            raise InexpressibleError("has a tier with prices of other tokens than the first")
+            raise InexpressibleError("has a tier that prices other tokens than the first tier")
         rates += [PeerRate(price, bucket, above) for bucket, price in prices.items()]
     amounts = [multiply(base[bucket], _THOUSANDTH) for bucket in ("input", "output")]
     example = PeerExample({"tokens": {"input": 1_000, "output": 1_000}}, total(amounts))
@@ -105,7 +104,7 @@ def _tiers(cost: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Decimal]]]:
     for entry in listed:
         tier = entry.get("tier", {})
         if tier.keys() != {"type", "size"} or tier["type"] != "context":
-            raise InexpressibleError("has a tier of something else than the context")
+            raise InexpressibleError("has a tier that depends on something other than the context")
         size = tokens_of(tier["size"])
         if size < 1_000 or size in edges:
             raise InexpressibleError(f"has a tier of {size} tokens, which is not understood")

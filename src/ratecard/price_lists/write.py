@@ -152,7 +152,7 @@ def _named(listed: PriceList) -> PriceList:
         if not FILE_NAME.fullmatch(model.provider) or _file(model.provider) in (*SHARED, *OPTIONAL):
             left_out.append(model.left_out("its provider's name cannot be that of a file"))
         elif not (name + title + "".join(model.aliases)).isprintable():
-            left_out.append(model.left_out("its name has a character that nobody sees"))
+            left_out.append(model.left_out("its name has an invisible character"))
         elif name in used:
             left_out.append(model.left_out("the list has another model of this name before it"))
         elif noise := _noise(model):

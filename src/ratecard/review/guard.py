@@ -357,7 +357,7 @@ def _edited(
 
 
 def _edit_of_shared(version: Version, old: Tables, new: Tables) -> tuple[str, str] | None:
-    """Return the first edit of shared meters or the vocabulary by which a version has another price, like `edit_of`."""
+    """Return the first edit of shared meters or the vocabulary that changes a price of a version, like `edit_of`."""
     if old.meters == new.meters and old.vocabulary == new.vocabulary:
         return None
     before, after = _of_shared(version, old), _of_shared(version, new)

@@ -105,7 +105,7 @@ def new_retirement(at: Positions, path: Path, retired: Retirement) -> Insertion:
         words = "is there already; change that line by hand, since promote only adds lines"
         raise at.refusal((*path, "retired"), f"retired {words}")
     if below is None:
-        raise at.refusal((*path, "currency"), "ends the file without the end of its line; add that first")
+        raise at.refusal((*path, "currency"), "is the last line of the file and has no line ending; add one first")
     successor = f", successor: {literal(retired.successor)}" if retired.successor else ""
     indent = " " * at.column(at.spans[path].start)
     words = f"{indent}retired: {{on: {retired.on}{successor}}}{at.eol}"

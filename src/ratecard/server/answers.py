@@ -50,7 +50,7 @@ def either(one: str, other: str) -> Callable[[dict[str, Any]], None]:
 
 
 class _InList(BaseModel):
-    """An answer that may stand in a list: there it has fields for what a single answer says in headers."""
+    """An answer that may be in a list: there, fields have what a single answer has in headers."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)
     deprecation: ModelNotice | None = Field(None, description="In a list: that the model will be retired")

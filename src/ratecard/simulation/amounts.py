@@ -21,7 +21,7 @@ from ratecard.simulation.prices.outcome import Outcomes, Vector
 from ratecard.simulation.rows.columns import BUCKETS, LAYOUTS
 from ratecard.simulation.workspace import Workspace
 
-# Half of what an engine's 128-bit integers hold, because an amount and what a candidate adds to it are added up.
+# Half of what an engine's 128-bit integers hold, because an amount and its change under a candidate are added up.
 _MOST = 2**126 - 1
 
 # The amounts of a request and of each quantity, and the number of decimals of the sum of each quantity.

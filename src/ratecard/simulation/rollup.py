@@ -158,7 +158,7 @@ def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) ->
     if wrong := next((path for path in paths if not isinstance(path, (str, Path))), None):
         raise SimulationError(f"usage is {type(wrong).__name__}, and a roll-up is kept of files: give their paths")
     if kept := kept_place(list(paths), copies, engine):
-        raise SimulationError(f"{kept} is a roll-up already; give the usage that it is of")
+        raise SimulationError(f"{kept} is a roll-up already; give the usage that it was made of")
     files = [f"{place}/{name}" for name in (MANIFEST, f"{PACKS}/0/1.parquet")]
     for path in map(str, paths):
         if any(is_read_of(path, file) for file in files):
@@ -176,7 +176,7 @@ def _state(place: KeptPlace) -> Manifest | None:
     if place.is_kept():
         return place.manifest()
     if not place.is_free():
-        raise SimulationError(f"{place} is there, and is not a roll-up. Name a folder that is new or empty")
+        raise SimulationError(f"{place} exists, and is not a roll-up. Name a folder that is new or empty")
     return None
 
 

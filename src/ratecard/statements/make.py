@@ -94,7 +94,7 @@ def asked_month(account: str, month: date | str, currency: str | None) -> date:
 
 def of_no_month(rows: AccountRows) -> str:
     """Say how many rows of an account may be of any month, so that none can be stated; empty if there are none."""
-    words = "is missing or not an instant, so that it is not known of which month they are"
+    words = "is missing or not an instant, so their month is not known"
     return f"{plural(odd_rows, 'row')} of {rows.account}: timestamp {words}" if (odd_rows := rows.count_odd()) else ""
 
 

@@ -71,7 +71,7 @@ _mark = lru_cache(_MOST_MARKS)(Mark)
 
 
 def marked_by_sku(lines: Iterable[LineItem]) -> dict[str, bool]:
-    """Return whether lines of each SKU are marked, without the SKUs of which some lines are and others are not."""
+    """Return True or False for each SKU whose lines are all marked or all unmarked; other SKUs are left out."""
     marked: dict[str, set[bool]] = {}
     for line in lines:
         if line.unit != MINIMUM:

@@ -277,7 +277,7 @@ class AccountRows:
         """Return the expression that marks all but the first row of a charge or refund; empty if nothing is repeated.
 
         A charge is known by its request, SKU and price. A further part of it, which has no units, is known by the
-        balance that paid it too, and a refund by all that is said of it.
+        balance that paid it too, and a refund by its instant, amount, currency and notes.
         """
         units, prices = ([self._number(name) for name in names if name in self._present] for names in (_COUNT, PRICES))
         said = [self._instant, *(self._text(name) for name in ("amount", "currency", "notes") if name in self._present)]

@@ -163,7 +163,7 @@ class Tables:
     files: Mapping[str, str] = field(default_factory=dict)
     # The terms of a month that every account has, unless its contract has its own.
     monthly: "Sequence[Term]" = ()
-    # The reason why these terms read differently now in months that have begun.
+    # The reason why these terms were changed for months that have begun.
     monthly_correction: str | None = None
     # Versions that a candidate proposes: (model, effective date).
     proposed: frozenset[tuple[str, date]] = frozenset()

@@ -60,7 +60,7 @@ class Override(Frozen):
         if getattr(self, written[0]) is False:
             raise ValueError(f"says {written[0]}: false, which changes nothing. Write true, or leave it out")
         if written[0] in ACCESS and not self.target.of_whole_models:
-            raise ValueError(f"says {written[0]}, which is of whole models. Leave out charge and conditions")
+            raise ValueError(f"says {written[0]}, which is for whole models. Leave out charge and conditions")
         return self
 
     @property

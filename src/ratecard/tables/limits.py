@@ -104,7 +104,9 @@ class Diem(Frozen):
 def _exact(worth: Decimal) -> Decimal:
     exact = Fraction(worth)
     if exact <= 0 or isinstance(as_decimal(1 / exact), Fraction):
-        raise ValueError("divides no dollar into decimals: a charge could not be exact. Write one like 1, 0.5 or 0.8")
+        raise ValueError(
+            "does not divide a dollar into an exact decimal, so charges could be inexact. Write one like 1, 0.5 or 0.8"
+        )
     return worth
 
 
@@ -170,7 +172,7 @@ class EndpointRetirement(_Placed):
 class Limits(_Placed):
     """All limits from one date until the next; what is left out has none.
 
-    `correction` says why limits that were in effect already read differently now: `ratecard check --against` asks.
+    `correction` is the reason why limits that were in effect were changed, for which `ratecard check --against` asks.
     """
 
     effective: Day

@@ -107,7 +107,7 @@ class Term(Frozen):
         if known != sorted(set(known)):
             raise ValueError("has tiers whose up_to do not rise")
         if self.currency is not None and any(tier.rate is not None for tier in self.tiers):
-            raise ValueError("is over money, which has no rate of a unit. Write percent or factor in its tiers")
+            raise ValueError("is over money, so its tiers cannot have a rate per unit. Write percent or factor in them")
 
     @property
     def kind(self) -> str:
@@ -182,7 +182,8 @@ def _tier_text(tier: MonthlyTier) -> str:
 class Monthly(Frozen):
     """The file of the terms that every account has: `monthly:` and a list of terms.
 
-    `correction` says why terms of months that have begun read differently now: `ratecard check --against` asks.
+    `correction` is the reason why terms of months that have begun were changed, for which `ratecard check --against`
+    asks.
     """
 
     monthly: tuple[Term, ...] = ()

@@ -104,7 +104,7 @@ def read_id(given: object) -> str:
         if letter != " " and (unicodedata.category(letter) in _INVISIBLE or _SHAPELESS.match(letter)):
             name = unicodedata.name(letter, "a control character").lower()
             where = f"after '{text[:index]}'" if index else "at its beginning"
-            raise ValueError(f"has a character that nobody sees {where}: {name} (U+{ord(letter):04X}). Leave it out")
+            raise ValueError(f"has an invisible character {where}: {name} (U+{ord(letter):04X}). Leave it out")
     return text
 
 

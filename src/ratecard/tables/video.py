@@ -180,7 +180,7 @@ class VideoVersion(Version):
         return tuple(f"{seconds}s" for seconds in range(clip.source_min, min(clip.longest_clip, LONGEST) + 1))
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Return every value that an attribute of a rate can have under what this version accepts."""
+        """Return every value that an attribute of a rate can have, by the values that this version accepts."""
         accepts = self.accepts
         if attribute == "audio":
             return {"none": ("false",), "always": ("true",), "configurable": ("false", "true")}[accepts.audio]

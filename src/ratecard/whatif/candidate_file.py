@@ -45,7 +45,7 @@ def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> 
     except TableError as error:
         raise SaveError("; ".join(fault.message for fault in error.faults)) from None
     if saved_card.tables.digest_with_contracts != card.tables.digest_with_contracts:
-        raise SaveError(f"{path} does not mean what was tried; it has changed while it was written")
+        raise SaveError(f"{path} differs from what was tried, because the file changed while it was written")
 
 
 def _checked(path: Path, *, replace: bool) -> bytes | None:

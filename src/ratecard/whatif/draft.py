@@ -211,10 +211,10 @@ class DraftError(RateCardError):
 
 
 class Draft(NamedTuple):
-    """Changes that take effect on a day, which is typed text like everything else.
+    """Changes that take effect on a day; the day is typed text too.
 
-    Unfinished changes are left out of the candidate. `answers` are elasticities: how the volume of a model, family,
-    type or `all` answers prices, each as a name and what was typed. They are not part of the candidate.
+    Unfinished changes are left out of the candidate. `answers` are elasticities, each as a name and the typed text: how
+    the volume of a model, family, type or `all` answers prices. They are not part of the candidate.
     """
 
     effective: str

@@ -281,7 +281,7 @@ class Answers:
     def known_costs(self) -> dict[int, tuple[Vector, ...]]:
         """Return what a row of each shape costs by side, where known. Raises `SimulationError` without any costs."""
         if self.costs is None:
-            raise SimulationError("a margin needs to know what we pay: costs")
+            raise SimulationError("a margin needs our costs: give costs")
         return known_costs(self.comparison, self.sides, self.pricer, self.costs)
 
     @cached_property
@@ -370,7 +370,7 @@ class Answers:
         for key, values in marks.items():
             missing = next((value for value in values if all(cell.marks[key] != value for cell in cells)), None)
             if missing is not None and since is None:
-                raise SimulationError(f"volume of '{key}:{missing}': no usage of such a {key}")
+                raise SimulationError(f"volume of '{key}:{missing}': no usage of this {key}")
         return expected_of(cells, elastic, changes, self._groups, len(self.sides))
 
     def pace(self, most: int | None = DEFAULT_PACE) -> Pace | None:

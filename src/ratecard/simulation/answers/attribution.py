@@ -60,7 +60,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Untouched:
-    """A changed rate by which no usage was charged."""
+    """A changed rate that charged no usage."""
 
     model: str
     change: RateChange

@@ -200,7 +200,7 @@ def check_named_usage(
             raise SimulationError(f"volume of '{volume}': {words}")
     for what, names in (("elasticity", elasticities), ("volume", [name for name in volumes if not _key(name, keys)])):
         if (name := next((label for label in names if label not in known), None)) is not None:
-            words = f"no usage of such a model, family or type.{did_you_mean(name, known)}"
+            words = f"no usage of a model, family or type of this name.{did_you_mean(name, known)}"
             raise SimulationError(f"{what} of '{name}': {words}")
 
 

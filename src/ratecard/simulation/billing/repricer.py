@@ -310,7 +310,7 @@ class LedgerPricer(Pricer):
         if entry.kind == DISPUTED:
             raise ValueError(f"amount: is not unit x {price_field(self.currency)}, and a clip has no other price")
         if not entry.sku.startswith(f"{was.model.model}-"):
-            raise ValueError(f"SKU {entry.sku} is none of {was.model.model}")
+            raise ValueError(f"SKU {entry.sku} does not belong to {was.model.model}")
         clips = self._clips_of(was)
         if _once(self._same, _pair(was, now), lambda: same_rates(was, now)):
             cell = next(iter(clips.cells(entry.sku, entry.price)), None)

@@ -90,14 +90,14 @@ def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:
             errors.append(error)
             continue
         if line is None:
-            raise ValueError(f"SKU {sku} is not in {place}, or not for all that it stood for")
+            raise ValueError(f"SKU {sku} is not in {place}, or not for each of its requests")
         if (line.quantity, line.unit) != (was.quantity, was.unit):
             raise ValueError(f"SKU {sku} counts something else in {place}")
         lines[line.unit_rate, line.source] = line
     if errors and not lines:
         raise errors[0]
     if errors:
-        raise ValueError(f"SKU {sku} is not in {place} for all that it stood for")
+        raise ValueError(f"SKU {sku} is not in {place} for each of its requests")
     if len({rate for rate, _ in lines}) > 1:
         raise ValueError(f"SKU {sku} has more than one rate in {place}")
     return next(iter(lines.values()))

@@ -143,7 +143,6 @@ def _same(one: str, other: str, columns: str) -> str:
 def _shapes(
     connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGroups, parties: Parties, first: int
 ) -> Shapes:
-    """Return the shapes of the table of numbered shapes."""
     sums = ("requests", *placed.sums)
     fits = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in sums)
     rows = connection.execute(f"SELECT moment, {fits} FROM shapes GROUP BY moment ORDER BY moment").fetchall()

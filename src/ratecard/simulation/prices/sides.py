@@ -67,7 +67,7 @@ class Costs(ABC):
         """
 
     def following(self, at: datetime | None) -> "Costs":
-        """Return costs without an instant of their own if theirs is `at`: they then follow the compared side."""
+        """Return these costs; if their fixed instant is `at`, they follow the instant of the compared side instead."""
         return self
 
 
@@ -91,7 +91,7 @@ class CardCosts(Costs):
         return outcome.amounts if outcome.price else None
 
     def following(self, at: datetime | None) -> Costs:
-        """Return costs without an instant of their own if theirs is `at`: they then follow the compared side."""
+        """Return these costs; if their fixed instant is `at`, they follow the instant of the compared side instead."""
         return CardCosts(replace(self.card, at=None)) if self.card.at == at else self
 
 
@@ -168,7 +168,7 @@ class ShareCosts(Costs):
     def check_margin(self, kept: Fraction) -> None:
         """Raise `SimulationError` if dearer prices of what only a candidate sells lead away from a margin."""
         if Fraction(self.share) > kept:
-            words = f"what only the candidate sells costs {self.label} of what it brings, so that a dearer price is"
+            words = f"what only the candidate sells costs {self.label} of its revenue, so that a dearer price is"
             raise SimulationError(f"{words} further from this margin; give its costs as tables or CSV")
 
 

@@ -216,7 +216,7 @@ def read_share(given: str) -> Fraction:
     if share < 0 or not given.endswith("%"):
         raise SimulationError(f"'{given}' is not a percentage. Write it like 10%")
     if max(share.numerator, share.denominator) > MOST_OF_SHARE:
-        raise SimulationError(f"'{given}' has more than 16 digits before or behind the point")
+        raise SimulationError(f"'{given}' has more than 16 digits before or after the point")
     return share
 
 

@@ -185,7 +185,7 @@ def json_plain(value: Any) -> Any:
 def parquet_value(field: GroupField) -> str:
     """Return the expression of a value in Parquet: an amount is a decimal."""
     value = field.expression if field.places is None else DuckDbSql().decimal(field.expression, field.places)
-    # Without the CASE, DuckDB marks a column as required in those files of which it knows that no row lacks it.
+    # Without the CASE, DuckDB marks a column as required in files in which it knows no empty value.
     return f"CASE WHEN requests >= 0 THEN {value} END"
 
 
@@ -343,7 +343,6 @@ def _kind(values: Sequence[Any]) -> Any:
 
 
 def _records(rows: Sequence[Any], kind: Any) -> _Columns:
-    """Return the fields of records as columns."""
     return {field.name: [getattr(row, field.name) for row in rows] for field in fields(kind)}
 
 

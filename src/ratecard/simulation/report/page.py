@@ -102,7 +102,6 @@ def write_page(report: Report, path: Path) -> None:
 
 
 def _values(report: Report) -> dict[str, Any]:
-    """Return the values of the template."""
     figures, question, names = report.figures, report.question, count(1)
     target, result = question.target, question.reached
     left, rows = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")

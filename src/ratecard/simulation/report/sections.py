@@ -460,7 +460,6 @@ def bridge_table(report: Report, bridge: Bridge) -> Table:
 
 
 def _bridge_change(report: Report, bridge: Bridge) -> Decimal:
-    """Return the change of revenue as it is shown."""
     before, after = map(report.round, bridge.revenues)
     return EXACT.subtract(after, before)
 

@@ -152,7 +152,6 @@ def _contracts(report: Report) -> str:
 
 
 def _prices(report: Report) -> str:
-    """Say which prices the requests have."""
     current, *candidates = report.simulation.sides
     if not current.has_rates:
         return "as they were billed"

@@ -68,7 +68,7 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     if not 0 < share < 1 or Fraction(step) != share or places_of(step) > _PLACES:
         raise SimulationError("a tornado needs a percentage above 0% and below 100%, with at most 10 decimals")
     if not side.has_rates:
-        raise SimulationError("a tornado scales rates, and a billing export as it was billed has none: name prices")
+        raise SimulationError("a tornado scales rates, and a bill has none. Name the prices: --current")
     families: dict[str, list[str]] = {}
     for name, family in side.card.tables.families.items():
         families.setdefault(family, []).append(name)

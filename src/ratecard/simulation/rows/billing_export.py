@@ -310,7 +310,6 @@ def _entry(numbers: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
 
 
 def _balances(limits: Iterable[Limits]) -> Iterable[str]:
-    """Return the balances that any of these limits know."""
     return dict.fromkeys(name for period_limits in limits for name in period_limits.rates.stated)
 
 

@@ -110,7 +110,7 @@ class Layout(NamedTuple):
 # The buckets of tokens that every table can count, in the order of their sums.
 BUCKETS = (PROMPT, "cache_input", "cache_write", COMPLETION)
 _BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write": (PROMPT,), COMPLETION: ()})
-# The columns of counts by bucket and by meter: as a usage has them in `tokens` and `counts`.
+# The prefixes of columns of counts by bucket and by meter: their objects in a usage.
 OF_BUCKETS, OF_METERS = COUNTED = ("tokens", "counts")
 _COUNT = re.compile(rf"({OF_BUCKETS}|{OF_METERS})\.([^'\"`\\]+)")
 _TOKENS = tuple(UsageColumn.of(name, "number", "usage", *way) for *way, name in FLAT)

@@ -41,7 +41,7 @@ def requests_only(dialect: UsageDialect, columns: Iterable[str], where: str | No
 def usage_view(
     connection: duckdb.DuckDBPyConnection, dialect: UsageDialect, declared: Mapping[str, str], table: str
 ) -> str:
-    """Return the query of a table of responses as one of usage. Raises `SimulationError` for an unknown counter."""
+    """Return the query that reads a table of responses as usage. Raises `SimulationError` for an unknown counter."""
     reader = _Table(dialect, declared)
     flat = dialect.prefix and any(name.startswith(dialect.prefix) for name in declared)
     if not (reader.nested or flat):

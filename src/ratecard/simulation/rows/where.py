@@ -121,7 +121,6 @@ class _Reader:
         self._next = 0
 
     def read(self) -> str:
-        """Read the whole condition."""
         sql = self._any_of()
         if self._here.kind:
             raise self._unexpected("and, or, or the end")
@@ -147,7 +146,7 @@ class _Reader:
     def _one(self) -> str:
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise SimulationError(f"where: more than {_DEEPEST} conditions are within each other")
+            raise SimulationError(f"where: conditions are nested more than {_DEEPEST} deep")
         try:
             if self._takes("not"):
                 return _not(self._one())

@@ -97,7 +97,7 @@ _CONVERTED = "docs/simulation.md says how to convert it"
 
 
 class DuckDbUsage(OpenUsage):
-    """A usage as a view of a workspace; `written`: it is read from text, of about `lines` lines if that is known."""
+    """A usage as a view of a workspace; `written` means that it is read from text, of about `lines` lines if known."""
 
     written = False
     lines: int | None = None

@@ -232,7 +232,6 @@ class KeptUsage(OpenUsage):
 
     @cached_property
     def _models(self) -> Mapping[str | None, set[str | None]]:
-        """Return the models of each type."""
         models: dict[str | None, set[str | None]] = {}
         for parts in packed(self.place, self.kept).values():
             shapes = rows_in(self.place.folder, [part.shapes for part in parts])

@@ -171,9 +171,7 @@ class Stored(KeptPlace):
                 stored = self._look()[0]
             except _FAILED:
                 words = f"{self} cannot be written: {_cause(str(error))}"
-                raise SimulationError(
-                    f"{words}. It is not known whether it is as it was or holds what is new. Run again"
-                ) from error
+                raise SimulationError(f"{words}. It is not known whether the roll-up has changed. Run again") from error
             if stored == text:
                 return
             if isinstance(error, (AlreadyExistsError, PreconditionError, FileNotFoundError)):
