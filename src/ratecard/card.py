@@ -58,8 +58,7 @@ class RateCard:
         proves: bool = True,
     ) -> None:
         self.tables, self._compiler, self._base, self._proves = tables, compiler or Compiler(tables), base, proves
-        # The wrong examples of each version that was proved, by model and effective date, because a digest leaves
-        # examples out.
+        # The wrong examples of each proved version, by model and effective date: a digest leaves examples out.
         self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
         # One compiler for each recently used contract, with the contracts that it extends and the models it cannot use.
         self._compiler_under = lru_cache(MOST_CONTRACTS)(self._made_compiler_under)
@@ -233,8 +232,7 @@ class RateCard:
         listed = self.tables.models[model.model]
         self.prove(listed, listed.version_at(version.begins) or version)
         for contract in chain[:1] if self._proves else ():
-            # Under a candidate, contracts of the tables follow the changed list, so only the candidate's own are
-            # proved.
+            # Under a candidate, contracts of the tables follow the changed list: only the candidate's are proved.
             if self._base is not None and contract.contract in self._base.contracts:
                 continue
             if contract.contract not in self._proved_contracts:

@@ -128,8 +128,7 @@ def prepare(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
 
     Raises `LedgerError` for a schema of a newer release, and for tables that are not a ledger's.
     """
-    # A current schema needs no lock and no write. Anything else is decided under the lock, because another process may
-    # be migrating.
+    # A current schema needs no lock or write. Anything else is decided under the lock: others may migrate it now.
     with connect() as connection, suppress(LedgerError):
         if _version(connection) == _CURRENT:
             return

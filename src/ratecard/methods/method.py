@@ -44,8 +44,7 @@ class UsageReading(NamedTuple):
     """The fields that a charge reads from a usage, and the function from them to its lines.
 
     `inert` fields are checked and have no effect. `settle` reads the `further` keys, each a list: it takes the usage,
-    and adds to the shape and to the problems. `meters` are added from the method (`Method.meters`), and the shape has
-    their `counts`.
+    and adds to the shape and to the problems. `meters` are those of `Method.meters`; the shape has their `counts`.
     """
 
     lines: Lines

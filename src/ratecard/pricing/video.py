@@ -20,8 +20,7 @@ from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, VideoModel, VideoVer
 VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 # The most combinations of words that are kept for all models of a card together, which is more than clients use.
 MOST_KEPT = 10_000
-# By layout and words: a quote, or the lines of its charges by the seconds of reference video; None if the seconds also
-# decide the rates.
+# By layout and words: a quote, or its lines by the seconds of reference video; None if these also decide the rates.
 KeptByWords = dict[Any, Any]
 
 

@@ -133,8 +133,7 @@ class UsageDialect:
     usage: tuple[Way, ...] = (("usage",),)
     # Only names with this prefix belong to the usage.
     prefix: str = ""
-    # The way to the requests of an export, and the key of a request's attributes, which are a list of names and typed
-    # values.
+    # The way to the requests of an export, and the key of a request's attributes, a list of names and typed values.
     exported: Way = ()
     attributes: str = ""
     model: tuple[Way, ...] = (("model",),)
@@ -172,8 +171,7 @@ class UsageDialect:
     of_all_steps: Way = ()
     # The key of a usage's breakdown by requests, which together must not count more than the usage.
     iterations: str = ""
-    # The ways to the kind of a response, and the kinds to read: others have no tokens, or repeat those of other
-    # responses.
+    # The ways to the kind of a response, and the kinds to read: others have no tokens, or repeat other responses.
     kinds: tuple[Way, ...] = ()
     read_kinds: frozenset[str] = frozenset()
     # For each meter, the ways to the calls of tools that a response counts outside of its usage; and the meter of each

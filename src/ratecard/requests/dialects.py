@@ -565,8 +565,7 @@ _LANGCHAIN = UsageDialect(
     },
     values={"service_tier": {"on_demand": "standard"}},
     stream="add",
-    # LangChain makes an id for parts without one. In a response of OpenAI, some parts have the id of the response or of
-    # a message.
+    # LangChain makes an id for parts without one; with OpenAI, some parts have that of the response or of a message.
     id=(("id",),),
     ids_of_client=("run-", "lc_"),
     ids_of_parts=("resp_", "msg_"),

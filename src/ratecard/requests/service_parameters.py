@@ -42,8 +42,7 @@ def _field_of(annotation: Any) -> Field:
     return Boolean() if type_ is bool else TextField()
 
 
-# The check of each parameter of this service's API, by name. Tables enable them by `service_parameters` in
-# vocabulary.yaml.
+# The check of each parameter of this service's API, by name; `service_parameters` of vocabulary.yaml enables them.
 PARAMETERS = {name: _field_of(field.annotation) for name, field in ServiceParameters.model_fields.items()}
 # By kind of search: the field that counts it, and the parameter that switches it.
 SEARCHES = {

@@ -94,8 +94,7 @@ def _or_unavailable(host_check: Callable[..., Any]) -> Callable[..., Any]:
 class Bearer(SecurityBase):
     """A FastAPI dependency that returns the account of a request: `Security(Bearer(check))`.
 
-    Raises `HTTPException` with status 401 for a request without a token, and for a token that `check` refuses; 503
-    if `check` fails.
+    Raises `HTTPException` with status 401 for a missing token or one that `check` refuses; 503 if `check` fails.
     """
 
     def __init__(self, check: Check) -> None:

@@ -70,8 +70,7 @@ from ratecard.server.route import UNREAD
 from ratecard.server.tables import LiveRateCard, Served
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion
 
-# A function that reads a video from its URL or data URI: a coroutine function, or one to be run in a thread. It may
-# raise `QuoteError`.
+# A function that reads a video from its URL or data URI, perhaps a coroutine function; it may raise `QuoteError`.
 Probe = Callable[[str], Any]
 
 _URL = Url()

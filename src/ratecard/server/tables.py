@@ -45,8 +45,7 @@ MOST_LISTINGS = 64
 class Served:
     """A rate card from one instant to the end of its UTC day at the latest, with all that answers need.
 
-    One price book is right from `since` until before `until` (nanoseconds since 1970), because no price changes
-    between them.
+    One price book holds from `since` until before `until` (nanoseconds since 1970): no price changes between them.
     """
 
     def __init__(self, card: RateCard, now: int, account: str | None = None) -> None:

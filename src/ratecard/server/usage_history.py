@@ -157,8 +157,7 @@ _LEAST_BYTES = 16
 class Cursors:
     """Signed cursors: places in a walk, written and read again.
 
-    A client cannot make a cursor, change one, or use that of another account. Every process that answers needs the same
-    secret.
+    A client cannot make a cursor, change one, or use another account's. All processes need the same secret.
     """
 
     def __init__(self, secret: str | bytes) -> None:

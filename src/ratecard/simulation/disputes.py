@@ -22,8 +22,7 @@ from ratecard.simulation.simulate import simulate
 
 DISPUTE_COLUMNS = ("requestId", "timestamp", "sku", "billed", "should be", "difference", "currency", "reason")
 _BATCH = 10_000
-# The reasons of rows that say too little to be checked: refunds, and prices that come from a contract, a source video
-# or rounded units.
+# The reasons of rows that cannot be checked: refunds, and prices from a contract, a source video or rounded units.
 _UNCHECKED = ("amount: above zero", CONTRACT_ROW, "structure: the units of SKU", "structure: the price of SKU")
 
 # The reasons why rows are not compared; the refusal of a row in another currency begins with the second one.

@@ -1,7 +1,6 @@
 """Expressions that differ between the SQL of engines, and how DuckDB writes them; queries are in `groups/queries.py`.
 
-The engine that holds the usage also groups it. DuckDB writes the groups as text, so that every engine gives the same
-digits.
+The engine that holds the usage groups it. DuckDB writes the groups as text, so that all engines give the same digits.
 """
 
 import os

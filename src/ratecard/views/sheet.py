@@ -269,8 +269,7 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
 class _Row(NamedTuple):
     """A rate, a factor or a minimum of a version, in words; `charge` is empty unless it is a rate.
 
-    A rate is for prompts of more than `above` tokens. `options` of its charge say how much of a request it is charged
-    for.
+    A rate is for prompts of more than `above` tokens. `options` of its charge say how much of a request is charged.
     """
 
     price_of: str

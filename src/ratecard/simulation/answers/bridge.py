@@ -51,8 +51,7 @@ class Step:
 class Bridge:
     """The way from the revenue of one period to that of another: models of both periods, and of only one.
 
-    Steps and models are in the order of their change, the greatest first. `fixed` is True if both periods have the same
-    prices.
+    Steps and models are in the order of their change, the greatest first. `fixed`: both periods have the same prices.
     """
 
     periods: tuple[str, str]

@@ -283,8 +283,7 @@ def against(base: Side, candidates: Sequence[Specification], tables: Path | None
 def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], tables: Path | None) -> Costs | None:
     """Return our costs: a share (`60%`), a CSV file, or prices; a candidate is laid over the current ones.
 
-    Prices are taken at the instant of the side that they are compared with; those of a date, at that date. Raises
-    `SimulationError`.
+    Prices are taken at the instant of the compared side; those of a date, at that date. Raises `SimulationError`.
     """
     if given is None or isinstance(given, Costs):
         return given

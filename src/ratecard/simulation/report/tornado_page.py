@@ -60,8 +60,7 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     """Rank every family of the usage by its effect, the greatest first; each effect is priced request by request.
 
     The usage is that of the simulation and stays as it is: no request is made or left out because of a price. A family
-    also changes charges of other families by its rates (searches). Raises `SimulationError` for a share of 100 % or
-    more.
+    also changes charges of other families by its rates (searches). Raises `SimulationError` for a share from 100 % on.
     """
     side = simulation.sides[0]
     step = from_fraction(share, _PLACES)

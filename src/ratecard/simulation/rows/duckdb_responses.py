@@ -101,8 +101,7 @@ class _Table:
         for counter in dialect.counters:
             if counter.meter and counter.name in self._given:  # a tool that was not called needs no price
                 counts[f"{OF_METERS}.{counter.meter}"] = f"nullif({self._given[counter.name]}, '0')"
-        # A row that lacks a required count, or contradicts itself, counts nothing: so it has no price, instead of a
-        # charge of 0.
+        # A row without a required count, or with a contradiction, counts nothing, so it has no price; it is not free.
         columns = {name: f'CASE WHEN "is sound" THEN {count} END' for name, count in counts.items()}
         for name, ways in {"model": dialect.model, "timestamp": dialect.moment}.items():
             if name not in self._declared and (value := self._first(ways)):

@@ -41,8 +41,7 @@ Stamps = Mapping[str, Stamp]
 class Source:
     """The files that were read: their number and bytes, and a digest of their paths, sizes, times and identities.
 
-    Without files, the usage is a frame in memory, or a table for which Spark names no files: then nothing is known of
-    it.
+    Without files, the usage is a frame in memory, or a table for which Spark names no files: they are not known then.
     """
 
     files: int = 0
