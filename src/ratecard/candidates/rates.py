@@ -115,11 +115,11 @@ def _factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
     return fits
 
 
-def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
-    """Return the changed amounts of the `meant` rates. Raises `Refusal` for too many digits, and for a zero."""
+def scaled(version: Version, change: Scale, places: Collection[At]) -> dict[At, Decimal]:
+    """Return the changed amounts of the rates at `places`. Raises `Refusal` for too many digits, and for a zero."""
     amounts, problems, times = {}, [], change.times
     rates = rates_of(version)
-    for at in meant:
+    for at in places:
         rate = rates[at]
         amount = plain(multiply(rate.rate, times))
         words = f"{text(rate.rate)} ({rate.source}) x {text(times)}"
@@ -160,15 +160,15 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meter
     Raises `Refusal` for an attribute or value that no version has, for a rate that `where` covers only in part, if no
     rate fits, and for a model that has such rates in one of its versions but not in another.
     """
-    meant, findings = _meant(versions, change, meters)
-    kept = {name for (name, _), fitting in zip(versions, meant, strict=True) if fitting}
-    for (name, version), fitting in zip(versions, meant, strict=True):
+    matching, findings = _meant(versions, change, meters)
+    kept = {name for (name, _), fitting in zip(versions, matching, strict=True) if fitting}
+    for (name, version), fitting in zip(versions, matching, strict=True):
         if name in kept and not fitting:
             words = f"matches nothing of {name} from {version.effective} on ({version.place}), which is in the window"
             findings.append((("where",) if change.where else ("charge",), f"{words} of this candidate"))
     if findings:
         raise Refusal(*dict.fromkeys(findings))
-    return meant
+    return matching
 
 
 def lines_to_set(name: str, version: Version, change: SetRate, meters: Meters) -> list[At]:
@@ -195,10 +195,10 @@ def _meant(
     if change.where and (unknown := list(_unknown(called, charges, change.where, meters))):
         raise Refusal(*unknown)
     fitted = [_fitting(_charges(version, change.charge), change.where, meters) for _, version in versions]
-    meant, findings = [fitting for fitting, _ in fitted], [problem for _, problems in fitted for problem in problems]
-    if not any(meant):
+    matching, findings = [fitting for fitting, _ in fitted], [problem for _, problems in fitted for problem in problems]
+    if not any(matching):
         findings.append(_nothing(called, charges, meters))
-    return meant, findings
+    return matching, findings
 
 
 def _charges(version: Version, name: str | None) -> dict[int, Charge]:

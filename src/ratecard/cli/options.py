@@ -107,9 +107,9 @@ def options(*added: Decorator) -> Decorator:
     return add
 
 
-def as_json_text(found: Any) -> str:
+def as_json_text(result: Any) -> str:
     """Return a result as JSON, with amounts as text."""
-    return json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
 def show(words: str, out: Path | None) -> None:

@@ -133,10 +133,10 @@ def tell(report: Report, written_to: Sequence[str]) -> None:
         click.echo(f"Wrote {path}", err=True)
 
 
-def tell_beyond(report: Report, limits: ChangeLimits, found: Sequence[Beyond]) -> None:
+def tell_beyond(report: Report, limits: ChangeLimits, exceeded: Sequence[Beyond]) -> None:
     """Print on standard error which limits are exceeded, by how much, and by which customers."""
     figures = report.figures
-    for side in found:
+    for side in exceeded:
         of_usage = " at unchanged usage" if report.expected is not None else ""
         under = f"{of_usage} under {report.names[side.candidate]}"
         if side.change is not None and limits.change is not None:

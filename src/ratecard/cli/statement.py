@@ -116,7 +116,7 @@ def statement(
     click.echo("\n".join(sentences(monthly_statement, locale)))
 
 
-def _differs(against: Path, found: Any) -> bool:
+def _differs(against: Path, statement_now: Any) -> bool:
     """Print what differs from a statement that was issued, and return True if something does."""
     from ratecard.statements import StatementError, differences
 
@@ -124,10 +124,10 @@ def _differs(against: Path, found: Any) -> bool:
         issued = read_json(against.read_bytes())
         compact_json(issued)  # It refuses half of a surrogate pair, which cannot be printed.
         names = (issued["account"], issued["month"], issued["currency"])
-        listed = differences(issued, found)
+        listed = differences(issued, statement_now)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise StatementError(f"{against} is not a statement that was issued as .json") from None
-    now = (found.account, f"{found.month:%Y-%m}", found.currency)
+    now = (statement_now.account, f"{statement_now.month:%Y-%m}", statement_now.currency)
     if names != now:
         raise StatementError(f"{against} is of {' '.join(map(str, names))}, and this statement of {' '.join(now)}")
     if not listed:

@@ -83,16 +83,16 @@ def explain(model: str, book: Callable[[], PriceBook], locale: Locale, as_json: 
         _show(explained, locale)
 
 
-def _show(found: Explanation, locale: Locale) -> None:
-    click.echo(f"{found.name} ({found.model}), {found.currency}")
-    for name, value in found.facts.items():
+def _show(explanation: Explanation, locale: Locale) -> None:
+    click.echo(f"{explanation.name} ({explanation.model}), {explanation.currency}")
+    for name, value in explanation.facts.items():
         click.echo(paragraph(f"{name}: {value}", indent="  "))
-    if found.accepts:
+    if explanation.accepts:
         click.echo("\nA request may say")
-    for name, value in found.accepts.items():
+    for name, value in explanation.accepts.items():
         click.echo(paragraph(f"  {name}: {value}", indent="    "))
-    figures = Figures(locale, found.currency)
-    for charge in found.charges:
+    figures = Figures(locale, explanation.currency)
+    for charge in explanation.charges:
         click.echo(f"\n{charge.charge}: {charge.method}, a rate per {charge.unit}")
         if formula := METHODS[charge.method].FORMULA:
             click.echo(f"  {formula}")

@@ -227,8 +227,8 @@ def version_under(version: Version, layers: Layers, meters: Meters) -> Version:
     charges = tuple(_charge_under(charge, version, layers, meters) for charge in version.charges)
     changed: dict[str, Any] = {"charges": charges}
     if isinstance(version, MeteredVersion) and version.minimum is not None:
-        whole = [[override for override in layer if override.target.of_whole_models] for layer in layers]
-        price = winner(whole, "price")
+        model_layers = [[override for override in layer if override.target.of_whole_models] for layer in layers]
+        price = winner(model_layers, "price")
         if price and price.times is not None:
             changed |= {"minimum": plain(multiply(version.minimum, price.times)), "minimum_place": price.source}
     return version.model_copy(update=changed)

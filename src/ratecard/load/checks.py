@@ -264,11 +264,11 @@ def _each_once(
 _Opened = tuple[TextFile, Path, str, str]
 
 
-def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bool) -> None:
+def check_names(models: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bool) -> None:
     """Record a fault, at each of their lines, for names that mean two models; `patterns` says whether they are on."""
     homes: dict[str, list[tuple[TextFile, Path, str]]] = {}
     opened: list[_Opened] = []
-    for text, index, model in found:
+    for text, index, model in models:
         homes.setdefault(model.model, []).append((text, ("models", index, "model"), "model"))
         for alias in model.aliases or ():
             if alias == model.model:

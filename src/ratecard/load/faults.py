@@ -51,17 +51,17 @@ _SHAPES = {
 
 
 def complaints(
-    error: ValidationError, data: Any, root: type[BaseModel], whole: str = "the file"
+    error: ValidationError, data: Any, root: type[BaseModel], label: str = "the file"
 ) -> Iterator[tuple[Path, str]]:
-    """Yield (path into `data`, message) for each problem of validating `data` as `root`; messages call it `whole`."""
+    """Yield (path into `data`, message) for each problem of validating `data` as `root`; messages call it `label`."""
     for problem in error.errors(include_url=False):
-        yield from _complaint(problem, data, root, whole)
+        yield from _complaint(problem, data, root, label)
 
 
-def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], whole: str) -> Iterator[tuple[Path, str]]:
+def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], label: str) -> Iterator[tuple[Path, str]]:
     path = _path_in(problem["loc"], data)
     kind, context = problem["type"], problem.get("ctx") or {}
-    key = next((str(part) for part in reversed(path) if isinstance(part, str)), whole)
+    key = next((str(part) for part in reversed(path) if isinstance(part, str)), label)
     input_value = problem["input"]
     shown = f" '{echo(input_value)}'" if isinstance(input_value, str) else ""
     if kind == "missing":

@@ -78,13 +78,13 @@ def check_factors(
 
 
 def check_without_rate(
-    said: Mapping[str, str], meter: Meter | None, conditions: Iterable[UsageCondition] = ()
+    without_rate: Mapping[str, str], meter: Meter | None, conditions: Iterable[UsageCondition] = ()
 ) -> Iterator[Finding]:
     """Check `without_rate`: `parent` is for a dimension of a meter, `default` for a condition, `refuse` for both.
 
     A dimension or a condition may also be named by one of its values.
     """
-    if not said:
+    if not without_rate:
         return
     dimensions = meter.dimensions if meter else {}
     of_meter = f"a dimension or a value of {meter.meter}" if meter else ""
@@ -92,7 +92,7 @@ def check_without_rate(
         "parent": (of_meter, dimensions),
         "default": (_OF_CONDITIONS, {condition.condition: condition.values for condition in conditions}),
     }
-    for name, treatment in said.items():
+    for name, treatment in without_rate.items():
         fitting = [
             kind for word, kind in kinds.items() if treatment in (word, "refuse") and (kind[1] or kind[0] == of_meter)
         ]

@@ -138,8 +138,8 @@ def _file(provider: str) -> str:
 def _noise(model: PeerModel) -> str:
     """Return, as text, the prices of a model that a float has spoilt, with the prices meant; empty without any."""
     rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
-    exact = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
-    return ", ".join(f"{plain_text(amount)} for {text(meant)}" for amount, meant in exact.items())
+    exact = {rate.amount: intended for rate in rates if (intended := meant_by(plain(rate.amount))) is not None}
+    return ", ".join(f"{plain_text(amount)} for {text(intended)}" for amount, intended in exact.items())
 
 
 def _named(listed: PriceList) -> PriceList:

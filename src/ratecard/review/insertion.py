@@ -1,7 +1,6 @@
 """Insert new versions, retirements and models into the file of a table, as whole lines; other lines keep every byte.
 
-The lines of a new version are those of its base with other dates, rates and totals; those of a new model are the lines
-of the candidate.
+A new version has the lines of its base with other dates, rates and totals; a new model has those of the candidate.
 """
 
 from codecs import BOM_UTF8
@@ -131,12 +130,12 @@ def folder_of_type(before: Tables, model: AnyModel) -> str:
     return folders[0][0] if folders else model.type
 
 
-def new_file(folder: str, family: str, taken: Collection[str]) -> str:
+def new_file(folder: str, family: str, taken_names: Collection[str]) -> str:
     """Return the name of the file of a new family in a folder. Raises `ValueError`."""
     if not FILE_NAME.fullmatch(family):
         raise ValueError(f"family '{family}' cannot be the name of a file. Write small letters, digits, - . and _")
     name = f"{folder}/{family}.yaml" if folder else f"{family}.yaml"
-    if name in taken:
+    if name in taken_names:
         raise ValueError(f"family '{family}' is new, but its file {name} is there already. Choose another name")
     return name
 

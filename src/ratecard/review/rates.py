@@ -47,10 +47,10 @@ def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChan
     )
 
 
-def _attributes(names: tuple[str, ...], found: Sequence[Combination], known: Sequence[Combination]) -> str:
+def _attributes(names: tuple[str, ...], changed: Sequence[Combination], possible: Sequence[Combination]) -> str:
     """Return text like `resolution 480p | 720p, audio true`; an attribute with all of its values is left out."""
     shown = []
-    for name, values, every in zip(names, _columns(found), _columns(known), strict=True):
+    for name, values, every in zip(names, _columns(changed), _columns(possible), strict=True):
         if values != [""] and (len(values) == 1 or len(values) < len(every)):
             shown.append(f"{name} {' | '.join(values)}")
     return ", ".join(shown)

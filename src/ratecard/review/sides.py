@@ -168,13 +168,13 @@ def named(given: str, tables: Path | None) -> Named:
     return next(iter(meanings.values()))
 
 
-def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -> Side:
+def side_of(given: str, meaning: str | Revision | datetime, tables: Path | None) -> Side:
     """Return the side of a folder, a revision or an instant."""
-    if isinstance(found, Revision):
-        return Side(found.label, RateCard(load_revision(found)))
-    if isinstance(found, datetime):
-        return Side(given, load_rate_card(tables), found)
-    return Side(given, load_rate_card(found))
+    if isinstance(meaning, Revision):
+        return Side(meaning.label, RateCard(load_revision(meaning)))
+    if isinstance(meaning, datetime):
+        return Side(given, load_rate_card(tables), meaning)
+    return Side(given, load_rate_card(meaning))
 
 
 def _revision(given: str, folder: Path | None) -> Revision:

@@ -160,11 +160,11 @@ def simulate(
 
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
     """Raise `SimulationError` where `columns` maps a name that is not used."""
-    meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
+    known_names = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
     columns = {column.name for layout in known.layouts.values() for column in layout.columns}
     for name, theirs in names.items():
-        if name not in meant and name not in columns:
-            near = did_you_mean(name, meant)
+        if name not in known_names and name not in columns:
+            near = did_you_mean(name, known_names)
             words = "is not a column that a simulation reads, and nothing is grouped or chosen by it"
             raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
 

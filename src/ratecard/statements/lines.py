@@ -173,8 +173,8 @@ def rate_order(source: str, list_rate: str, list_source: str) -> tuple[object, .
 
 def _by_value(digits: str) -> tuple[int, str, str]:
     """Return the key that sorts numbers without a sign by value, as they are written in decimals."""
-    whole, _, places = digits.partition(".")
-    return len(whole), whole, places
+    integer, _, places = digits.partition(".")
+    return len(integer), integer, places
 
 
 def exact_text(amount: Fraction | Decimal) -> str:

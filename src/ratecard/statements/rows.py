@@ -280,9 +280,9 @@ class AccountRows:
         balance that paid it too, and a refund by its instant, amount, currency and notes.
         """
         units, prices = ([self._number(name) for name in names if name in self._present] for names in (_COUNT, PRICES))
-        said = [self._instant, *(self._text(name) for name in ("amount", "currency", "notes") if name in self._present)]
+        keys = [self._instant, *(self._text(name) for name in ("amount", "currency", "notes") if name in self._present)]
         part = f"CASE WHEN coalesce({', '.join(units)}) = 0 THEN {self._text('currency')} ELSE '' END"
-        kind = f"CASE WHEN {self._is_refund} THEN concat_ws(' ', {', '.join(said)}) ELSE {part} END"
+        kind = f"CASE WHEN {self._is_refund} THEN concat_ws(' ', {', '.join(keys)}) ELSE {part} END"
         booking = ", ".join((self._request, self._text("sku"), *prices, self._is_refund, kind))
         if not self._is_any(booking, "count(*) > 1"):
             return ""

@@ -302,14 +302,14 @@ def _times_text(times: Decimal) -> str:
     return f"{sign}{exact_text(percent)} % of contract prices" if percent else "contract prices"
 
 
-def tier_at(tiers: Sequence[MonthlyTier], whole: Fraction) -> int:
+def tier_at(tiers: Sequence[MonthlyTier], total: Fraction) -> int:
     """Return the number of the tier in which a sum lies; a sum exactly at an edge is in the lower tier.
 
     >>> tiers = (MonthlyTier(up_to=Decimal(10), rate=Decimal(2)), MonthlyTier(rate=Decimal(1)))
-    >>> [tier_at(tiers, Fraction(whole)) for whole in ("9.99", "10", "10.01")]
+    >>> [tier_at(tiers, Fraction(total)) for total in ("9.99", "10", "10.01")]
     [0, 0, 1]
     """
-    return next(number for number, tier in enumerate(tiers) if tier.up_to is None or whole <= tier.up_to)
+    return next(number for number, tier in enumerate(tiers) if tier.up_to is None or total <= tier.up_to)
 
 
 def priced(tier: MonthlyTier, measure: Fraction, amount: Fraction) -> Fraction:

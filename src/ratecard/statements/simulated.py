@@ -152,22 +152,22 @@ def _contracts_on(statement: Statement, card: RateCard) -> tuple[str, ...]:
     return tuple(sorted({*statement.contracts} | term_contracts))
 
 
-def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
+def write_months(months: Sequence[SimulatedMonth], path: Path) -> None:
     """Write the months as CSV: a line for each account, month and side, with all digits; whole or not at all.
 
     Raises `StatementError` if the file cannot be written.
     """
     try:
         with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
-            _write_lines(found, file)
+            _write_lines(months, file)
     except OSError as error:
         raise StatementError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _write_lines(found: Sequence[SimulatedMonth], file: TextIO) -> None:
+def _write_lines(months: Sequence[SimulatedMonth], file: TextIO) -> None:
     lines = csv.writer(file, lineterminator="\n")
     lines.writerow(("account", "month", "prices", "contracts", *_AMOUNTS, "reason"))
-    for month in found:
+    for month in months:
         *exact, payable = month.amounts or (None,) * len(_AMOUNTS)
         amounts = ["" if amount is None else exact_text(amount) for amount in exact]
         amounts.append("" if payable is None else f"{payable:f}")

@@ -51,14 +51,14 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False, defer_build=True)
 
 
-def gathered(given: Mapping[str, Any], own: Collection[str], name: str) -> dict[str, Any]:
-    """Put every key that is not among `own` into one mapping under `name`.
+def gathered(given: Mapping[str, Any], fields: Collection[str], name: str) -> dict[str, Any]:
+    """Put every key that is not among `fields` into one mapping under `name`.
 
     >>> gathered({"rate": "2", "resolution": "720p"}, ["rate"], "attributes")
     {'rate': '2', 'attributes': {'resolution': '720p'}}
     """
-    kept = {key: value for key, value in given.items() if key in own}
-    return {**kept, name: {key: value for key, value in given.items() if key not in own}}
+    kept = {key: value for key, value in given.items() if key in fields}
+    return {**kept, name: {key: value for key, value in given.items() if key not in fields}}
 
 
 class Size(NamedTuple):
@@ -123,8 +123,8 @@ def read_number(given: object) -> Decimal:
     digits = _one(given)
     if _NUMBER.fullmatch(digits):
         number = plain(READING.create_decimal(digits))
-        if len(digits) > _FLOAT_PLACES and (meant := meant_by(number)) is not None:
-            raise ValueError(f"is what a float makes of {text(meant)}. Write {text(meant)}")
+        if len(digits) > _FLOAT_PLACES and (intended := meant_by(number)) is not None:
+            raise ValueError(f"is what a float makes of {text(intended)}. Write {text(intended)}")
         return number
     if re.fullmatch(r"-\s*[\d.]+", digits):
         raise ValueError("is negative. Write zero or more")

@@ -97,12 +97,12 @@ class Selection(ModelNames):
         """Return why `except` is useless for these models: it leaves out nothing, or everything; else an empty text."""
         if not self.excluded:
             return ""
-        meant = [named for named in models if super(Selection, self).fits(named)]
+        selected = [named for named in models if super(Selection, self).fits(named)]
         model_words = f"model of {self}" if str(self) else "model"
         for names in self.excluded:
-            if not any(names.fits(named) for named in meant):
+            if not any(names.fits(named) for named in selected):
                 return f"except leaves nothing out: no {model_words} is of {names}. Leave it out"
-        if meant and not any(self.fits(named) for named in meant):
+        if selected and not any(self.fits(named) for named in selected):
             return f"except leaves out every {model_words}. Name fewer in it"
         return ""
 

@@ -67,10 +67,10 @@ class OpenUsage:
         part.known = self.known._replace(table=f"(SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed}))")
         return part
 
-    def check(self, plan: Plan, own: Plan) -> None:
+    def check(self, plan: Plan, unmapped: Plan) -> None:
         """Raise `SimulationError` if the rows are groups that do not distinguish everything that a plan needs.
 
-        `own` is the same plan without rows that are priced as rows of another model.
+        `unmapped` is the same plan without rows that are priced as another model's.
         """
 
     def counted(self, plan: Plan) -> tuple[int, int]:

@@ -43,8 +43,7 @@ class Question:
 
     `command` is the command that made the report; `rise` the share of a customer's payments above which a rise is
     counted; `reached` the answer to a target, or why it is not reached; `bridge` names two periods; `volumes` are
-    changes of volume, as `Answers.expected` takes them; `pace` is the number of last days that a year is scaled from,
-    None for all.
+    changes of volume, as in `Answers.expected`; `pace` is the number of last days to scale to a year, None for all.
     """
 
     command: str = ""
@@ -236,9 +235,9 @@ class Report:
         except SimulationError as error:
             return str(error)
 
-    def shown_own_days(self, found: OwnDays) -> tuple[Decimal, Decimal]:
+    def shown_own_days(self, at_own_days: OwnDays) -> tuple[Decimal, Decimal]:
         """Round the amount at own days; return it and its difference from the current revenue as it is shown."""
-        amount = self.round(found.amount)
+        amount = self.round(at_own_days.amount)
         return amount, EXACT.subtract(amount, self.rounded(0))
 
 

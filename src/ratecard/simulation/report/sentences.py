@@ -242,24 +242,24 @@ def _unlike_a_year(report: Report, pace: Pace) -> Iterator[str]:
         yield f"The usage {grows}: the second half of these days has {share} {report.noun}s against the first."
 
 
-def reached(report: Report, target: "Target", found: "Reached | str") -> str:
+def reached(report: Report, target: "Target", result: "Reached | str") -> str:
     """Say which factor reaches the target, or why no factor does."""
     figures = report.figures
-    if isinstance(found, str):
-        return f"{found[0].upper()}{found[1:]}. All figures are of the candidate as it is."
+    if isinstance(result, str):
+        return f"{result[0].upper()}{result[1:]}. All figures are of the candidate as it is."
 
     def money(amount: Decimal) -> str:
         rounded = report.round(amount)
         return figures.change(rounded) if target.kind == "year" else figures.money(rounded)
 
     share = figures.percent(target.share, signed=target.kind != "margin")
-    words = {"margin": f"a margin of {share}", "year": f"{money(found.wanted)} a year"}.get(
+    words = {"margin": f"a margin of {share}", "year": f"{money(result.wanted)} a year"}.get(
         target.kind, f"{share} revenue"
     )
-    revenue, wanted = money(found.revenue), money(found.wanted)
-    answer = f"The smallest factor that reaches {words} is {found.factor}: it brings {revenue}, and {wanted} is wanted"
-    if found.below is not None:
-        answer += f"; one ten-thousandth less brings {money(found.below)}"
+    revenue, wanted = money(result.revenue), money(result.wanted)
+    answer = f"The smallest factor that reaches {words} is {result.factor}: it brings {revenue}, and {wanted} is wanted"
+    if result.below is not None:
+        answer += f"; one ten-thousandth less brings {money(result.below)}"
     if report.expected is not None:
         answer += f", {expectation(report)}"
     known = report.margin.total.unknown if target.kind == "margin" and report.margin else 0

@@ -156,8 +156,8 @@ def _refuse_without(case: Case, left: Request, name: str) -> None:
 
 def _choices(case: Case) -> tuple[str, ...]:
     """Return the fields that are required, or that have a value when they are left out."""
-    meant = (name for name in case.offer.active if case.offer.settled({}, name) is not None)
-    return tuple(dict.fromkeys((*case.offer.required, *(name for name in meant if name != "duration"))))
+    settled = (name for name in case.offer.active if case.offer.settled({}, name) is not None)
+    return tuple(dict.fromkeys((*case.offer.required, *(name for name in settled if name != "duration"))))
 
 
 def _stated(case: Case, request: Request, name: str) -> Request:

@@ -171,19 +171,19 @@ def _said_by(error: Exception) -> str:
         return str(getattr(error, "_desc", "")) or type(error).__name__
 
 
-def _cause(said: str, message: object) -> str:
+def _cause(text: str, message: object) -> str:
     """Return why something failed: what the user can do, if that is known, else the first line of Spark's message."""
-    said = f"{said}\n{_STOPPED}" if _is_stopped() else said
+    text = f"{text}\n{_STOPPED}" if _is_stopped() else text
     # Where Spark has ended, its last words say why.
-    log = _LOG.last(ended=bool(_GONE.search(said))) if _ENDED.search(said) else ""
+    log = _LOG.last(ended=bool(_GONE.search(text))) if _ENDED.search(text) else ""
     for pattern, cause in _CAUSES.items():
-        if re.search(pattern, f"{log}{said}"):
+        if re.search(pattern, f"{log}{text}"):
             return cause
-    if _GONE.search(said):
+    if _GONE.search(text):
         # The script that starts Java prints its own errors when Java ends, which are left out.
         lines = [line.strip() for line in log.splitlines() if line.strip() and "spark-class: line" not in line]
         return f"the Java process of Spark ended: {lines[-1] if lines else 'it said nothing'}"
-    words = _OF_A_TASK.sub("", str(message or "").strip()) or said
+    words = _OF_A_TASK.sub("", str(message or "").strip()) or text
     line = _IN_PYTHON.sub("a Python worker of Spark says: ", words).splitlines()[0]
     return _DECORATION.sub("", line.strip()).rstrip(" .") or line
 

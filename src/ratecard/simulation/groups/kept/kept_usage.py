@@ -194,13 +194,13 @@ class KeptUsage(OpenUsage):
         """Return the queries of kept groups for a plan."""
         return KeptSql(self.kept, plan, self._tables)
 
-    def check(self, plan: Plan, own: Plan) -> None:
+    def check(self, plan: Plan, unmapped: Plan) -> None:
         """Raise `SimulationError` if a plan needs more than the groups distinguish, with the command of a new roll-up.
 
-        `own` is the same plan without rows that are priced as rows of another model: no roll-up can be made for these.
+        `unmapped` is the same plan without rows that are priced as another model's: no roll-up can be made for these.
         """
-        self._check(own, remapped=False)
-        if plan is not own:
+        self._check(unmapped, remapped=False)
+        if plan is not unmapped:
             self._check(plan, remapped=True)
 
     def _check(self, plan: Plan, *, remapped: bool) -> None:

@@ -296,9 +296,9 @@ class KeptPlace:
         except OSError as error:
             raise SimulationError(f"{self} cannot be {done}: {error}") from error
 
-    def new_name(self, taken: Collection[str]) -> str:
+    def new_name(self, names: Collection[str]) -> str:
         """Return a name for a pack that no other has."""
-        return next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
+        return next(str(number) for number in range(len(names) + 1) if str(number) not in names)
 
     def need(self, kept: Manifest) -> None:
         """Check that the files of a manifest are in the folder. Raises `SimulationError` where they were replaced."""

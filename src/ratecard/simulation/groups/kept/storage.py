@@ -112,7 +112,7 @@ class Stored(KeptPlace):
         self.folder.mkdir(parents=True, exist_ok=True)
         yield
 
-    def new_name(self, taken: Collection[str]) -> str:
+    def new_name(self, names: Collection[str]) -> str:
         """Return a name for a pack that no other run will have."""
         return uuid4().hex
 
