@@ -27,12 +27,12 @@ class BadTable(NamedTuple):
 
     @property
     def home(self) -> str:
-        """What the file must be called to be read as what it stands for."""
+        """Return the file name under which the table is read as the kind of file that it stands for."""
         shared = (f"{part}.yaml" for part in _SHARED if self.path.stem.startswith(f"{part}_"))
         return next(shared, "bad.yaml") if self.path.parent == TABLES else "bad.yaml"
 
     def faults(self, folder: Path) -> list[Fault]:
-        """What is said of it, in a folder of its own."""
+        """Return the faults of the table in a folder of its own."""
         shutil.copy(self.path, folder / self.home)
         if self.home != "bad.yaml" or self.path.stem.startswith("second_file_"):
             shutil.copy(HERE / "tables" / "sound" / "per_second.yaml", folder / "a.yaml")

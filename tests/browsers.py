@@ -45,6 +45,6 @@ def asked_of(opened: webdriver.Chrome) -> set[str]:
 
 
 def complaints_of(opened: webdriver.Chrome) -> list[str]:
-    """What the page wrote to the console as an error or a warning."""
+    """Return the errors and warnings that the page wrote to the console."""
     entries = opened.get_log("browser")  # type: ignore[no-untyped-call]
     return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]

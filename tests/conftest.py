@@ -65,7 +65,7 @@ def card() -> ratecard.RateCard:
 
 @pytest.fixture(scope="session")
 def prices(card: ratecard.RateCard) -> ratecard.PriceBook:
-    """What was in effect on the day of the 2,355 given quotes."""
+    """Return the prices on the day of the 2,355 given quotes."""
     return card.at(datetime(2026, 9, 29, tzinfo=UTC))
 
 

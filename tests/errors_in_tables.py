@@ -116,7 +116,7 @@ def _row(name: str, text: str, fault: Fault) -> str:
 
 
 def fix_of(message: str) -> str:
-    """What to do about a message. Raises `LookupError` for one that nobody has thought of."""
+    """Return the fix for a message. Raises `LookupError` if there is none."""
     said = _SAID.search(message)
     if said and "Did you mean" not in message:
         words = said[1].strip()

@@ -140,7 +140,7 @@ def start(
 
 
 def _output(file: Any, ours: ExitStack) -> tuple[IO[str] | None, Any]:
-    """What is read of an output, and where it is written."""
+    """Return the file from which an output is read, and the file to which it is written."""
     if file != subprocess.PIPE:
         return None, file
     read, written = os.pipe()

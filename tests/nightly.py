@@ -4,10 +4,10 @@ import os
 
 
 def is_nightly() -> bool:
-    """Whether this is the long run."""
+    """Return True for the long run."""
     return bool(os.environ.get("NIGHTLY"))
 
 
 def examples(quick: int, *, nightly: int) -> int:
-    """How many examples this run tries."""
+    """Return the number of examples that this run tries."""
     return nightly if is_nightly() else quick

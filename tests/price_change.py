@@ -45,7 +45,7 @@ def changed_file(tables: Path) -> Path:
 
 
 def refusals() -> str:
-    """What `ratecard check` prints after each mistake."""
+    """Return the output of `ratecard check` after each mistake."""
     with tempfile.TemporaryDirectory() as folder:
         tables = Path(folder) / "pricing_tables"
         file = changed_file(tables)

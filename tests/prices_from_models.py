@@ -115,7 +115,7 @@ def alone(listed: Fields, charges: Mapping[str, Fields], fields: Fields) -> Amou
 
 
 def charged(charge: Fields, count: Any) -> Amount:
-    """How much of a count is charged: less what is included, at least so much, in whole blocks."""
+    """Return the charged part of a count: less the included part, at least the minimum, in whole blocks."""
     left = max(Fraction(count) - Fraction(charge.get("included", 0)), Fraction(0))
     left = max(left, Fraction(charge.get("at_least", 0))) if left else left
     return ceil(left / Fraction(charge["started"])) * Fraction(charge["started"]) if "started" in charge else left

@@ -126,7 +126,7 @@ def _started() -> "subprocess.Popen[str]":
 
 
 def python(code: str, folder: Path) -> str:
-    """What code prints in a new process, errors included."""
+    """Return the output of code in a new process, errors included."""
     process = _started()
     assert process.stdin and process.stdout
     print(json.dumps([code, str(folder)]), file=process.stdin, flush=True)
@@ -173,7 +173,7 @@ def passing(output: str) -> str:
 
 
 def _command(command: str, folder: Path) -> str:
-    """What a command prints. `ratecard` is run in this process where no shell is needed: starting one takes longer."""
+    """Return the output of a command. `ratecard` runs in this process without a shell: starting one takes longer."""
     name, *arguments = shlex.split(command)
     if name != "ratecard" or _SHELL.search(command):
         return _run(["sh", "-c", command], folder)

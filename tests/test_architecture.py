@@ -119,7 +119,7 @@ def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def lint_imports(folder: Path) -> "subprocess.CompletedProcess[str]":
-    """What the contracts of pyproject.toml say of the package in a folder."""
+    """Return the verdict of the contracts in pyproject.toml on the package in a folder."""
     code = "import sys; from importlinter.cli import lint_imports_command; lint_imports_command(sys.argv[1:])"
     command = [sys.executable, "-c", code, "--no-cache", "--config", str(ROOT / "pyproject.toml")]
     return subprocess.run(

@@ -24,7 +24,7 @@ CLI, API, NOTEBOOK = "docs/cli.md", "docs/api.md", "docs/finance.ipynb"
 
 
 def copy_of_sources(folder: Path) -> Path:
-    """What the site is made of; the package is only read, and linked."""
+    """Return a folder with the sources of the site; the package is only read, and linked."""
     for part in PARTS:
         shutil.copy(ROOT / part, folder)
     shutil.copytree(ROOT / "docs", folder / "docs")

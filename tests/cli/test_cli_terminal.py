@@ -27,12 +27,12 @@ def process(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[byte
 
 
 def plain(seen: str) -> str:
-    """What was seen, without bold."""
+    """Return the text of a terminal without bold."""
     return re.sub(r"\x1b\[\d*m", "", seen)
 
 
 def terminal(*words: str) -> str:
-    """What a person sees in a terminal of 80 columns; the lines end as files do."""
+    """Return the output on a terminal of 80 columns; its lines end as those of files do."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}

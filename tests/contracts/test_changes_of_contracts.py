@@ -27,7 +27,7 @@ RETIRED = TABLES["video.yaml"].replace("    mode:", "    retired: {on: 2026-12-0
 def refused(
     old: list[str], new: list[str], tables: dict[str, str] = TABLES, before: dict[str, str] = TABLES
 ) -> list[str]:
-    """What the guard says of a change of contracts, on 2026-11-10."""
+    """Return the refusals of the guard for a change of contracts, on 2026-11-10."""
     cards: list[RateCard] = [card_of(*old, tables=before), card_of(*new, tables=tables)]
     return [str(fault) for fault in refusals(cards[0], cards[1], Rules(NOW, Decimal(2), "HEAD"))]
 

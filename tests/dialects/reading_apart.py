@@ -59,7 +59,7 @@ class Reading(NamedTuple):
 
     @property
     def speaks(self) -> bool:
-        """Whether something else than text was answered."""
+        """Return True if the answer is not only text."""
         return any(self.completion_of.get(each) for each in _OWN_RATE)
 
     def price(self) -> Fraction:
@@ -121,7 +121,7 @@ def _details(usage: Mapping[str, Any], *sides: str) -> Mapping[str, Any]:
 
 
 def _like_openai(usage: Mapping[str, Any]) -> Reading:
-    """What is cached is part of the prompt, reasoning part of the completion."""
+    """Read cached tokens as a part of the prompt, and reasoning as a part of the completion."""
     prompt, completion = _details(usage, "prompt", "input"), _details(usage, "completion", "output")
     return Reading(
         prompt=_whole(usage, "prompt_tokens", "input_tokens"),

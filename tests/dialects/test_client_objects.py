@@ -20,7 +20,7 @@ def cases(provider: str) -> Iterable[Any]:
 
 
 def same(provider: str, case: dict[str, Any], made: Any) -> None:
-    """Of the client's object, and of its usage alone, the same usage is read as of the mapping."""
+    """Check that the client's object, and its usage alone, are read as the same usage as the mapping."""
     model = case.get("model")
     assert usage_from(provider, made, model=model) == usage_from(provider, case["response"], model=model)
 

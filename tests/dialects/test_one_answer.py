@@ -55,7 +55,7 @@ def frozen(value: Any) -> Any:
 
 
 def as_object(value: Any) -> Any:
-    """As a client has it: an object where the names can be those of attributes."""
+    """Return a value as clients have it: an object if the names can be those of attributes."""
     if isinstance(value, dict):
         inside = {name: as_object(each) for name, each in value.items()}
         return SimpleNamespace(**inside) if value and all(name.isidentifier() for name in value) else inside

@@ -318,7 +318,7 @@ def booked(charges: Sequence[NewCharge], refunds: Sequence[dict[str, Any]] = ())
 def in_database(
     name: str, make: Callable[[int], tuple[Engine, Any]], call: Callable[[Connection, Any], object], largest: int
 ) -> Entry:
-    """What is done on a connection, and rolled back, so that each time finds the same rows."""
+    """Return an entry that works on a connection and rolls back, so that each call finds the same rows."""
 
     def run(given: tuple[Engine, Any]) -> None:
         engine, asked = given
@@ -550,7 +550,7 @@ def compared(given: tuple[RateCard, bytes]) -> object:
 
 
 def promoting(name: str, change: str, of: Callable[[int], str] = of_models) -> Entry:
-    """As many changes as models: the candidate is laid over the tables, written into them and proved."""
+    """Return an entry that lays a candidate with one change per model over the tables, writes and proves it."""
 
     def promote(given: tuple[str, str]) -> int:
         with TemporaryDirectory() as name:

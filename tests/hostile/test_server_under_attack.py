@@ -38,7 +38,7 @@ def attacked(server: Server, name: str) -> Iterator[None]:
 
 
 def stretch() -> float:
-    """How many times as long something takes here as the processor works for it: 1 where nothing else runs."""
+    """Return how many times longer work takes now than its processor time: 1 if nothing else runs."""
     start, worked = time.monotonic(), time.process_time()
     while time.monotonic() - start < MEASURE:
         pass

@@ -46,7 +46,7 @@ def answered(act: Callable[[], str]) -> Callable[[], str]:
 
 
 def booked(of: str, **paid: Any) -> Callable[[], str]:
-    """What is in the ledger after an append: price, amount, currency."""
+    """Return a function that appends and returns the new rows: price, amount, currency."""
 
     def act() -> str:
         with TemporaryDirectory() as folder, open_ledger(f"sqlite:///{folder}/ledger.db") as ledger:
@@ -135,7 +135,7 @@ def export(*rows: str) -> dict[str, bytes]:
 
 
 def simulated(*rows: str) -> Callable[[], str]:
-    """What an export comes to as it was billed, and what is unpriced or disputed of it."""
+    """Return a function that prices an export as it was billed: its total, and unpriced or disputed rows."""
 
     def act() -> str:
         with TemporaryDirectory() as folder:

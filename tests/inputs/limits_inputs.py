@@ -35,7 +35,7 @@ def prices() -> ratecard.PriceBook:
 
 
 def answered(ask: Callable[[], Any], shown: Callable[[Any], Any]) -> str:
-    """What a call gives, or why it refuses."""
+    """Return the result of a call, or the reason why it is refused."""
     try:
         return f"priced: {shown(ask())}"
     except ratecard.QuoteError as error:
@@ -46,7 +46,7 @@ def answered(ask: Callable[[], Any], shown: Callable[[Any], Any]) -> str:
 
 
 def table(old: str, new: str) -> str:
-    """What `ratecard check` says of limits.yaml with one edit, without the line."""
+    """Return the output of `ratecard check` for limits.yaml with one edit, without the line."""
     assert SHIPPED.count(old) == 1, old
     with TemporaryDirectory() as folder:
         write(Path(folder), {**FILES, "limits.yaml": SHIPPED.replace(old, new)})
@@ -55,7 +55,7 @@ def table(old: str, new: str) -> str:
 
 
 def edited(old: str, new: str) -> str:
-    """What `ratecard check --against` says of an edit of limits in effect."""
+    """Return the output of `ratecard check --against` for an edit of limits in effect."""
     with TemporaryDirectory() as root:
         folder = repository(Path(root), {**FILES, "limits.yaml": SHIPPED})
         write(folder, {**FILES, "limits.yaml": SHIPPED.replace(old, new)})

@@ -58,7 +58,7 @@ def told(error: TableError | QuoteError) -> str:
 
 
 def video(model: str, sent: Mapping[str, Any], source: SourceVideo | None = None) -> Callable[[], str]:
-    """What a body costs, and the note of its line."""
+    """Return a function that gives the price of a body, and the note of its line."""
 
     def act() -> str:
         try:
@@ -71,7 +71,7 @@ def video(model: str, sent: Mapping[str, Any], source: SourceVideo | None = None
 
 
 def loaded(*edits: Edit, model: str = "ovi-image-to-video") -> Callable[[], str]:
-    """What a model costs by edited tables, in a program."""
+    """Return a function that gives the price of a model by edited tables, in a program."""
 
     def act() -> str:
         with folder_of(*edits) as folder:
@@ -99,7 +99,7 @@ def command(*words: str, edits: tuple[Edit, ...] = (DEAR,)) -> Callable[[], str]
 
 
 def served(*edits: Edit) -> Callable[[], str]:
-    """What a server says of its tables when they are edited while it runs."""
+    """Return a function that gives the answer of a server about tables edited while it runs."""
 
     def act() -> str:
         from ratecard.server.tables import TableFolder
@@ -118,7 +118,7 @@ def served(*edits: Edit) -> Callable[[], str]:
 
 
 def linked(make: Callable[[Path, Path], None]) -> Callable[[], str]:
-    """How many models `check` finds in a folder with links."""
+    """Return a function that gives the number of models that `check` finds in a folder with links."""
 
     def act() -> str:
         with folder_of() as far, TemporaryDirectory() as root:

@@ -30,7 +30,7 @@ def prices() -> PriceBook:
 
 
 def said(ask: Callable[[], Quote]) -> str:
-    """What a quote or a refusal comes down to."""
+    """Return a quote or a refusal in short."""
     try:
         quote = ask()
     except QuoteError as refusal:
@@ -77,7 +77,7 @@ def client() -> TestClient:
 
 
 def over_http(given: str, answer: str, path: str, body: Any, *, guard: bool = False) -> InputCase:
-    """What `/api/v1` answers; with `?explain=true` in the path, what it lists."""
+    """Return a case for the answer of `/api/v1`; with `?explain=true` in the path, for its list of ignored fields."""
 
     def act() -> str:
         with client() as asking:

@@ -64,7 +64,7 @@ def at_rates(quote: Quote, rates: Rates) -> Quote:
 
 
 def sums(entries: Iterable[LedgerEntry]) -> dict[str, Decimal]:
-    """What was paid in each currency, less what was paid back."""
+    """Return the payments in each currency, less what was paid back."""
     found: dict[str, Decimal] = {}
     for entry in entries:
         found[entry.currency] = found.get(entry.currency, Decimal(0)) - entry.amount

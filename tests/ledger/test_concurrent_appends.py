@@ -57,5 +57,5 @@ def test_a_process_that_is_killed_leaves_nothing_half_written(database: str) -> 
 
 
 def requests(ledger: Ledger) -> Counter[str]:
-    """How many rows each request has."""
+    """Return the number of rows of each request."""
     return Counter(row.details.request_id for row in rows(ledger, "a") if row.details)

@@ -31,7 +31,7 @@ PAYBACKS = st.tuples(st.just("refund"), REFUNDS, REQUESTS, SKUS, st.sampled_from
 
 
 def split(total: Decimal, ways: int) -> dict[str, Decimal] | None:
-    """How balances share a total: all in dollars, or so much of it from each."""
+    """Return the shares of balances in a total: all in dollars, or some of it from each."""
     shares = {0: None, 1: ("0.5", "0.25"), 2: ("1", "0"), 3: ("0", "0.5")}[ways]
     if shares is None:
         return None
@@ -76,7 +76,7 @@ def outcome(write: Callable[[], Any]) -> Any:
 
 
 def values(entries: list[LedgerEntry]) -> dict[tuple[str, str], Decimal]:
-    """What each SKU of each request comes to, in dollars."""
+    """Return the sum of each SKU of each request, in dollars."""
     found: dict[tuple[str, str], Decimal] = {}
     for entry in entries:
         key = (entry.details.request_id if entry.details else "", entry.sku)
@@ -85,7 +85,7 @@ def values(entries: list[LedgerEntry]) -> dict[tuple[str, str], Decimal]:
 
 
 def by_balance(entries: list[LedgerEntry]) -> dict[tuple[str, str, str], Decimal]:
-    """What each balance has paid of each SKU of each request, less what it got back."""
+    """Return the payments of each balance for each SKU of each request, less what it got back."""
     found: dict[tuple[str, str, str], Decimal] = {}
     for entry in entries:
         key = (entry.details.request_id if entry.details else "", entry.sku, entry.currency)

@@ -59,7 +59,7 @@ models:
 
 
 def parts_of_yaml(built: Path, name: str = "t.yaml", content: bytes = TABLE) -> bool:
-    """Whether the YAML itself was read: then the lines are there before one is asked for."""
+    """Return True if the YAML itself was read: then the lines are there before anyone needs them."""
     return bool(text_file(name, content, built).lines)
 
 

@@ -105,7 +105,7 @@ def test_no_word_of_this_service_is_in_what_it_says(prices: PriceBook) -> None:
 
 @pytest.fixture
 def shipped_anew() -> Iterator[None]:
-    """What is known of the shipped tables is forgotten before and after."""
+    """Forget the remembered shipped tables before and after."""
     known = (folder_of.shipped_units, folder_of.shipped_meters, folder_of._vocabulary, folder_of.shipped_limits)
     for each in known:
         each.cache_clear()

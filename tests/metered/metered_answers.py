@@ -23,7 +23,7 @@ def amounts(quote: Quote) -> dict[str, Decimal]:
 
 
 def total(prices: PriceBook, type_: str, model: str, **fields: Any) -> Decimal:
-    """What a usage costs; its quote is sound."""
+    """Return the price of a usage, after checking that its quote is sound."""
     return sound(prices.rate({"type": type_, "model": model, **fields})).total
 
 

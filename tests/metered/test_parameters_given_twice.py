@@ -49,7 +49,7 @@ def usage_of(model: str, **more: Any) -> dict[str, Any]:
 
 
 def said(call: Callable[[], object]) -> str:
-    """What a refusal says, and nothing of an answer."""
+    """Return the text of a refusal; empty for an answer."""
     try:
         call()
     except QuoteError as error:
@@ -59,7 +59,7 @@ def said(call: Callable[[], object]) -> str:
 
 @pytest.fixture(scope="module")
 def doors(card: RateCard, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Ask]]:
-    """What each door says of a model's name; nothing if it takes it."""
+    """Return, for each door, a function from a model's name to its refusal; empty if the door accepts it."""
     prices, folder = card.at(WHEN), tmp_path_factory.mktemp("doors")
     live = LiveRateCard(card, clock=lambda: int(WHEN.timestamp()) * 10**9)
     with open_ledger(f"sqlite:///{folder}/ledger.db") as ledger:

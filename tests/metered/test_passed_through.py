@@ -57,7 +57,7 @@ def usage_of(model: str, parameters: Parameters) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def doors(card: ratecard.RateCard, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What each door charges for a request, and what it lists; that of an estimate is the most."""
+    """Return, for each door, a function from a request to its charge (an estimate: the most) and its ignored fields."""
     prices, clock = card.at(WHEN), lambda: int(WHEN.timestamp()) * 10**9
     live = LiveRateCard(card, clock=clock)
     database = f"sqlite:///{tmp_path_factory.mktemp('ledger')}/ledger.db"

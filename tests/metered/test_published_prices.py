@@ -20,7 +20,7 @@ Fields = dict[str, str]
 
 
 def published() -> dict[date, dict[str, tuple[str, Fields]]]:
-    """What each day's list says of each model: its type, and its fields."""
+    """Return, for each day, the type and the fields of each model on its list."""
     days: dict[date, dict[str, tuple[str, Fields]]] = defaultdict(dict)
     with FACTS.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):

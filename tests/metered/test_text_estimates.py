@@ -119,7 +119,7 @@ WEB, URL, RESULT = Decimal("0.01"), Decimal("0.01"), Decimal("0.01")
 
 
 def added(prices: PriceBook, model: str = "grok-4-3", **asked: Any) -> tuple[Any, Any]:
-    """What searches add to the least and to the most."""
+    """Return the amounts that searches add to the least and to the most."""
     plain = prices.estimate_text("grok-4-3", **TOKENS)
     found = prices.estimate_text(model, **TOKENS, **asked)
     return found.lowest - plain.lowest, found.highest - plain.highest

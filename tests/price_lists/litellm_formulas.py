@@ -68,7 +68,7 @@ class Formula:
         return None if value is None else Fraction(str(value))
 
     def thresholds(self, tier: str, *keys: str) -> list[tuple[int, str]]:
-        """Where some prices have others for longer prompts: in tokens, and as the entry writes it."""
+        """Return the thresholds above which prompts have other prices: in tokens, and as the entry writes them."""
         suffix = f"_{tier}" if tier else ""
         found = {
             match[1]
@@ -219,7 +219,7 @@ class Formula:
         return first(own, self.price(key), whole(prompt, tier))
 
     def tokens(self, counts: Mapping[str, int], tier: str, instant: datetime, *, explicit: bool) -> Fraction:
-        """What tokens cost; the counts are inclusive, and of one part at most."""
+        """Return the price of tokens; the counts are inclusive, and have at most one part."""
         prompt, left = counts["input"], dict(counts)
         hour, read, write = (left.pop(name, 0) for name in ("cache_write_1h", "cache_input", "cache_write"))
         parts = {name: left.pop(name) for name in OF_PARTS if name in left}
@@ -257,7 +257,7 @@ class Formula:
         return {}
 
     def factors(self) -> Iterator[tuple[str, str, Fraction]]:
-        """What multiplies all tokens: a condition, its value, the factor."""
+        """Yield the factors on all tokens: a condition, its value, the factor."""
         specific = self.entry.get("provider_specific_entry") or {}
         for name, value, factor in (
             ("data_residency", "eu", self.entry.get("regional_processing_uplift_multiplier_eu")),
@@ -270,7 +270,7 @@ class Formula:
                 yield name, value, Fraction(factor)
 
     def meters(self) -> dict[str, Fraction]:
-        """What is counted, with its price; of several keys of one meter, the one that is more than nothing."""
+        """Return the meters with their prices; if several keys have one meter, the price that is not zero."""
         found: dict[str, Fraction] = {}
         for key in COUNTS:
             if (price := self.price(key)) is not None:

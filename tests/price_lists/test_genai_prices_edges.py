@@ -39,7 +39,7 @@ def minutes(clock: str) -> int:
 
 
 def in_hours(*windows: tuple[int, int]) -> Callable[[int], bool]:
-    """Whether a minute of the day is in one of these windows, of hours; of one over midnight the end comes first."""
+    """Return the test whether a minute is in one of these windows of hours; one over midnight has its end first."""
     return lambda minute: any(
         begin * 60 <= minute < end * 60 if begin < end else minute >= begin * 60 or minute < end * 60
         for begin, end in windows

@@ -228,7 +228,7 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> ratecard.RateCard:
 
 
 def is_priced(item: tuple[str, Any]) -> bool:
-    """Whether a key of an entry is a price above nothing."""
+    """Return True if a key of an entry is a price above zero."""
     name, value = item
     if isinstance(value, dict):
         return "cost" in name and any(map(is_priced, ((name, each) for each in value.values())))

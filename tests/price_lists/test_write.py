@@ -75,7 +75,7 @@ def price(folder: Path, name: str, day: date) -> Decimal:
 
 
 def only_new_lines(before: dict[str, str], after: dict[str, str]) -> bool:
-    """Whether every file has its lines from before, in their order."""
+    """Return True if every file still has its old lines, in their order."""
 
     def kept(old: Sequence[str], new: Iterator[str]) -> bool:
         return all(line in new for line in old)

@@ -31,7 +31,7 @@ def monthly(*terms: str, head: str = "") -> str:
 
 
 def refused(old: str, new: str, as_of: datetime = NOW, *contracts: str) -> list[str]:
-    """What the guard says of this change of `monthly.yaml`."""
+    """Return the refusals of the guard for this change of `monthly.yaml`."""
     cards = [card_of(*contracts, tables={**TABLES, **({"monthly.yaml": text} if text else {})}) for text in (old, new)]
     return [str(fault) for fault in refusals(cards[0], cards[1], Rules(as_of, Decimal(2), "HEAD"))]
 

@@ -43,7 +43,7 @@ def both(text: str) -> list[Any]:
 
 
 def slip(text: str) -> str:
-    """What an editor says of a table; nothing if it sees no slip."""
+    """Return the error that an editor shows for a table; empty without one."""
     return " / ".join(error.message for data in both(text) if (error := best_match(VALIDATOR.iter_errors(data))))
 
 

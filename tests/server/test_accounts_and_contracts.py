@@ -59,7 +59,7 @@ class Server:
         self.client = TestClient(self.app, base_url="http://test", raise_server_exceptions=False)
 
     def answers(self, key: str) -> dict[str, tuple[int, list[tuple[str, str]], str]]:
-        """What each request is answered to a key: status, headers and body, without digests."""
+        """Return the answers to a key for each request: status, headers and body, without digests."""
         found = {}
         for name, method, path, body in requests():
             headers = {"authorization": f"Bearer {key}", "x-request-id": "r", "accept-encoding": "identity"}
@@ -143,7 +143,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[RateCa
 
 @pytest.fixture(scope="module")
 def answers_of(serve: Callable[[RateCard], Server]) -> dict[str, dict[str, Any]]:
-    """What one server with the contracts of all answers to each key."""
+    """Return the answers of one server, with the contracts of all, to each key."""
     server = serve(card_of(A, B, tables=EVERYBODY))
     return {key: server.answers(key) for key in KEYS}
 
@@ -377,7 +377,7 @@ def test_a_wrong_example_of_a_contract_is_answered_503_and_its_fault_is_in_the_l
 
 
 def calls(act: Callable[[], object]) -> int:
-    """How many functions of this library and of Python are called: work that the time of an answer is made of."""
+    """Return the number of calls of functions in this library and in Python: the work behind the time of an answer."""
     count = 0
 
     def counted(_: object, event: str, __: object) -> None:

@@ -40,7 +40,7 @@ def asks(connection: socket.socket, request: bytes = REQUEST) -> None:
 
 
 def refused(server: Server, reason: str) -> float:
-    """How many requests were refused for a reason so far."""
+    """Return the number of requests that were refused for a reason so far."""
     label = f'ratecard_refused_requests_total{{reason="{reason}"}}'
     lines = [line for line in server.get("/metrics").text.splitlines() if line.startswith(label)]
     return float(lines[0].split()[-1]) if lines else 0

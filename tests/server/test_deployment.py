@@ -40,7 +40,7 @@ def paths(card: ratecard.RateCard) -> set[str]:
 
 
 def accepted(command: list[str]) -> bool:
-    """Whether the command line is understood, up to `--help`."""
+    """Return True if the command line is understood, up to `--help`."""
     return CliRunner().invoke(main, [*command, "--help"]).exit_code == 0
 
 

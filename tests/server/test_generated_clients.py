@@ -222,7 +222,7 @@ def description(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def run(*command: str | Path, folder: Path) -> str:
-    """What a command prints, which must succeed."""
+    """Return the output of a command, which must succeed."""
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.returncode == 0, done.stdout
     return done.stdout

@@ -28,7 +28,7 @@ MOST = 1000
 
 
 def values_of(name: str, constraint: Any) -> list[Any]:
-    """What a constraint says that a field may be."""
+    """Return the values that a constraint allows for a field."""
     if name == "audio":
         return SOUND[constraint]
     if isinstance(constraint, dict):  # a constraint with bounds

@@ -123,7 +123,7 @@ def test_work_goes_on_after_work_whose_loop_has_ended() -> None:
 
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
-    """Whether each price or listing was made apart from the event loop."""
+    """Yield a list that gets True for each price or listing made outside of the event loop, else False."""
     apart = list[bool]()
     found = LongWork.result_of
 

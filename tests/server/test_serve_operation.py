@@ -138,7 +138,7 @@ UNSHARED = ["unshare", "--mount", "--map-root-user"]
 
 
 def within() -> list[str]:
-    """What runs a command on a disk that cannot be written; nothing where a process may not have one."""
+    """Return the words that run a command on a read-only disk; empty where a process may not have one."""
     if shutil.which(UNSHARED[0]) is None or subprocess.run([*UNSHARED, "true"], capture_output=True).returncode:
         return []
     return [*UNSHARED, "sh", "-c", READ_ONLY, "sh"]

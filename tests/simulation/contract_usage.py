@@ -73,7 +73,7 @@ class _OfAccount:
 def row_by_row(
     card: RateCard, rows: Sequence[Row], *keys: str, account: str = "account", listed: bool = False
 ) -> tuple[dict[tuple[Any, ...], Decimal], int]:
-    """What each row is charged by itself, by keys, and how many have no price; `listed`: at list prices."""
+    """Return the charge of rows priced one by one, by keys, and how many have no price; `listed`: at list prices."""
     sums, refused = defaultdict[tuple[Any, ...], Decimal](Decimal), 0
     for row in rows:
         try:

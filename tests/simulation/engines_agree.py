@@ -46,7 +46,7 @@ def same(one: Simulation, other: Simulation) -> None:
 
 
 def reasons(found: Simulation) -> Mapping[tuple[str, str, str], int]:
-    """How many rows have no price, by side, type and reason."""
+    """Return the number of rows without a price, by side, type and reason."""
     return {(each.side, each.type, each.reason): each.rows for each in found.unpriced}
 
 

@@ -194,5 +194,5 @@ def write_csv(file: Path, entries: Sequence[LedgerEntry], further: Mapping[str, 
 
 
 def billed(entries: Iterable[LedgerEntry]) -> Decimal:
-    """What the ledger says was charged."""
+    """Return the sum of the charges in the ledger."""
     return -sum((entry.amount for entry in entries), Decimal(0))

@@ -82,14 +82,14 @@ def told(
 
 
 def amounts(found: Iterable[Told]) -> tuple[Decimal, Decimal]:
-    """What both sides charge."""
+    """Return the charges of both sides."""
     listed = list(found)
     now = sum((each.now.total for each in listed if each.now), Decimal(0))
     return now, sum((each.then.total for each in listed if each.then), Decimal(0))
 
 
 def lost_and_new(found: Iterable[Told]) -> LostAndNew:
-    """What only one side offers."""
+    """Return the requests that only one side offers."""
     listed = list(found)
     lost = [each.now.total for each in listed if each.now and not each.then]
     new = [each.then.total for each in listed if each.then and not each.now]

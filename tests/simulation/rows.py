@@ -78,7 +78,7 @@ def expected(card: RateCard, rows: Iterable[Row], keys: Sequence[str]) -> tuple[
 
 
 def charge(card: RateCard, row: Row) -> Decimal:
-    """What one row is charged at its own timestamp."""
+    """Return the charge for one row at its own timestamp."""
     quote = quote_of(card, row)
     if quote.currency != "USD":
         raise QuoteError(f"charged in {quote.currency}")

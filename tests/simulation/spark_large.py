@@ -66,7 +66,7 @@ def test_spark_says_what_duckdb_says(large: "Cluster", usage: Path, by: tuple[st
 
 
 def fingerprint(written: Path) -> list[Any]:
-    """How many rows a file or a folder has, its columns, and what all of its values come to as one number."""
+    """Return the number of rows of a file or folder, its columns, and one number made of all its values."""
     with duckdb.connect() as connection:
         rows = connection.read_parquet(f"{written}/*.parquet" if written.is_dir() else str(written))
         found = rows.set_alias("rows").aggregate("count(*), bit_xor(hash(rows)), sum(hash(rows))").fetchall()

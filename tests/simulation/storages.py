@@ -75,5 +75,5 @@ def objects(address: str) -> list[str]:
 
 
 def contents(address: str, name: str) -> Any:
-    """What an object holds."""
+    """Return the content of an object."""
     return bytes(obstore.get(store_of(address), name).bytes())

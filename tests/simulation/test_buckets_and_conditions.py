@@ -66,7 +66,7 @@ def table_of(rows: Sequence[Row]) -> pyarrow.Table:
 
 
 def by_row(card: RateCard, rows: Sequence[Row]) -> tuple[dict[str, Decimal], Counter[str]]:
-    """What rows cost by model, and how many are refused in which words."""
+    """Return the price of rows by model, and the number of refused rows by message."""
     sums: dict[str, Decimal] = defaultdict(Decimal)
     refused: Counter[str] = Counter()
     for row in rows:
@@ -89,7 +89,7 @@ def check(found: Simulation, rows: Sequence[Row]) -> None:
 
 
 def refusals(found: Simulation, side: int) -> Counter[str]:
-    """How many rows a side refuses in which words."""
+    """Return the number of rows that a side refuses, by message."""
     said: Counter[str] = Counter()
     for counted, outcome in zip(found.comparison.roll_up.shapes, found.outcomes[side], strict=True):
         if outcome.refusal:

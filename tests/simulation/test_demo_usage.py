@@ -36,7 +36,7 @@ def rows_of(folder: Path, rows: int, *columns: str, **how: Any) -> list[dict[str
 
 
 def refusals(card: RateCard, rows: list[dict[str, Any]]) -> list[str]:
-    """Why rows have no price at their own instants."""
+    """Return the reasons why rows have no price at their own instants."""
     found = []
     for row in rows:
         try:

@@ -57,7 +57,7 @@ LOGS = [
 
 
 def priced(path: Path, dialect: Any, **options: Any) -> tuple[Decimal, int, int]:
-    """What the rows cost together, how many have a price, and how many have none."""
+    """Return the price of all rows together, the number of priced rows, and that of the others."""
     with simulate(path, CARD, dialect=dialect, by=["model"], **options) as found:
         return found.total.amounts[0], found.priced, found.rows - found.priced
 

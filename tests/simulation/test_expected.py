@@ -87,7 +87,7 @@ def question(**more: object) -> Question:
 
 
 def times(row: Row) -> Fraction:
-    """How often a row counts: of its model before all, and of its customer."""
+    """Return the factor of a row: that of its model, or else of all, times that of its customer."""
     by_model = Fraction(4, 5) if row["model"] == KLING else Fraction(105, 100)
     return by_model * (Fraction(9, 10) if row["customer"] == "b" else 1)
 

@@ -35,7 +35,7 @@ def amounts(folder: Path, candidate: RateCard, *lines: str) -> tuple[Decimal, ..
 
 
 def reason(folder: Path, candidate: RateCard, *lines: str) -> str:
-    """Why rows are refused, beside one of another model that is not: usage without a price on any row is an error."""
+    """Return the reason why rows are refused, beside a row of another model: usage without any price is an error."""
     priced = SONG if IMAGE in lines else IMAGE
     with re_rated(folder, candidate, *lines, priced) as result:
         [unpriced] = result.unpriced

@@ -135,7 +135,7 @@ def test_a_surcharge_is_summed_as_each_row_is_charged(surcharge: str, column: st
 
 
 def by_itself(prices: PriceBook, row: dict[str, Any], column: str) -> Decimal:
-    """What the surcharge of a row costs as a usage of its own, under the conditions that its rates know."""
+    """Return the price of a row's surcharge as a usage of its own, under the conditions that its rates know."""
     if not row[column]:
         return Decimal(0)
     number = int(row["model"].removeprefix("chat-"))

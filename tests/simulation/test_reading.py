@@ -54,7 +54,7 @@ def reading_of(usage: Any, **how: Any) -> Reading:
 
 
 def spoken(usage: Any, **how: Any) -> int:
-    """How many characters a usage has."""
+    """Return the number of characters of a usage."""
     with simulate(usage, by=(), **how) as found:
         assert found.unpriced == ()
         return int(found.total.quantities[4])

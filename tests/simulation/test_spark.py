@@ -53,7 +53,7 @@ def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def on_spark(engines: Engines, usage: Path) -> Simulation:
-    """As if the usage were large: its groups come in parts."""
+    """Simulate on Spark as if the usage were large: its groups come in parts."""
     with pytest.MonkeyPatch.context() as large:
         large.setattr(spark_engine, "ROWS_AT_ONCE", ROWS // 20)
         large.setattr(spark_engine, "MOST_PARTITION_ROWS", ROWS // 4)

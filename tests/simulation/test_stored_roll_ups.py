@@ -449,7 +449,7 @@ def test_a_place_that_may_only_be_read(
 
 
 def refused(place: str, usage: Path) -> str:
-    """Why nothing is read, and nothing is written."""
+    """Return the reason why nothing is read or written."""
     said = answers(place, NOW)["refused"]
     with pytest.raises(SimulationError) as caught:
         rollup(usage, place, NOW)

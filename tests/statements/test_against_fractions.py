@@ -121,7 +121,7 @@ def in_order(account: str, month: str) -> list[dict[str, Any]]:
 def month_of(
     account: str, month: str, balance: Fraction, contracts: dict[str, str]
 ) -> tuple[dict[str, Fraction], Fraction]:
-    """What each term and all of a month comes to, and what is left of the commitment."""
+    """Return the amount of each term and of the whole month, and the rest of the commitment."""
     included, tiers, money, commitment, minimum = loaded(MONTHLY)["monthly"]
     free, counted, text, speech, clips = (
         Fraction(included["included"]),

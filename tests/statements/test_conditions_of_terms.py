@@ -23,7 +23,7 @@ def usage(
 
 
 def told(made: Statement) -> list[Any]:
-    """What a statement says, but for the places of rates."""
+    """Return the content of a statement, without the places of rates."""
     lines = [(line.rated._replace(source="", list_source=""), line.quantity, line.amount) for line in made.lines]
     return [sorted(lines, key=str), [(line.words, line.amount) for line in made.terms], made.payable]
 

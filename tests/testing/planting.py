@@ -49,7 +49,7 @@ def lines_of(method: str, change: Callable[..., Any]) -> Plant:
 
 
 def shapes_of(method: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Plant:
-    """What a method is asked, changed."""
+    """Plant a change of the shapes that a method gets."""
 
     def around(original: Any, *args: Any) -> Any:
         calculate = original(*args)
@@ -83,7 +83,7 @@ def quotes(change: Callable[[Quote, dict[str, Any]], Quote]) -> Plant:
 
 
 def versions(home_name: str, change: Callable[[Any], Any]) -> Plant:
-    """What a video or a count is compiled from, changed."""
+    """Plant a change of the versions from which a video or a count is compiled."""
     if home_name == "price_video":
         return wrapped(
             COMPILER, home_name, lambda original, model, version, *more: original(model, change(version), *more)

@@ -30,7 +30,7 @@ def holds(check: CheckItem) -> bool:
 
 
 def broken(models: tuple[str, ...], laws: Collection[str], examples: int = MAX_EXAMPLES) -> set[str]:
-    """Which of these laws, and which examples, do not hold for these models, on a card of their own."""
+    """Return the laws and examples that do not hold for these models, on a card of their own."""
     kept = {name: model for name, model in TABLES.models.items() if name in models or model.type == "surcharge"}
     found = set()
     for check in checks_of(RateCard(replace(TABLES, models=kept)), FILES, max_examples=examples):

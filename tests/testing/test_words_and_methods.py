@@ -104,7 +104,7 @@ def table_of(made: str, field: str, word: str, total: str = "0", **further: Any)
 
 
 def refusal_of(made: str, field: str, word: str) -> str:
-    """What the table of a pair is refused for; nothing where it must be sound."""
+    """Return the reason why the table of a pair is refused; empty where it must be sound."""
     if word == "1 gen" and made not in PER_CLIP:
         return f"duration '1 gen' has no seconds, but {made.partition(' ')[0]} bills them"
     return ""

@@ -114,7 +114,7 @@ def test_a_price_that_the_next_version_writes_otherwise_is_not_said_to_be_gone()
 
 
 def changes(now: str, then: str, further: str = "") -> list[tuple[str, str, str]]:
-    """What each price of tokens is, and what it is from 2027 on, where that is said."""
+    """Return each price of tokens, and its price from 2027 on, if there is another one."""
     versions = by_tokens(then, further, effective="2027-01-01"), by_tokens(now)
     prices = card_of({"made-up.yaml": family(text_model("chat", *versions)).encode()})._unproved.at(date(2026, 1, 1))
     return [(row[4], row[6], row[8] if row[9] else "") for row in rows(prices) if row[4] != "tokens output"]
@@ -151,7 +151,7 @@ def test_a_bucket_without_a_rate_has_that_of_its_parent_or_is_not_offered() -> N
 
 
 def of_charge(head: str, further: str, charge: str, then: str, now: str) -> list[tuple[str, ...]]:
-    """What each price of a model with one charge is, and what it is from 2027 on."""
+    """Return each price of a model with one charge, and its price from 2027 on."""
     text = f"family: f\nmodels:\n  - model: m\n    name: M\n    {head}\n    currency: USD\n    versions:\n"
     for day, rates in (("2027-01-01", then), ("2026-01-01", now)):
         text += f"      - {{effective: {day}, checked: 2026-01-01, source: a test, {further}, "

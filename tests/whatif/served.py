@@ -71,7 +71,7 @@ def started(folder: Path, *words: str) -> Iterator[Served]:
 
 
 def wait(seen: Callable[[], Seen]) -> Seen:
-    """What is seen, once there is something."""
+    """Return the result of `seen` once it has one."""
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
         with suppress(WebDriverException):  # the page is being drawn again
@@ -95,7 +95,7 @@ def field(page: Chrome, label: str, number: int = 0) -> WebElement:
 
 
 def value_of(page: Chrome, label: str, number: int = 0) -> str:
-    """What a field holds."""
+    """Return the value of a field."""
     return wait(lambda: [str(field(page, label, number).get_property("value"))])[0]
 
 

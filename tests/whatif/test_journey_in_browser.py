@@ -111,7 +111,7 @@ def test_a_family_rises_another_ones_output_falls_from_a_day_and_it_is_promoted(
 
 
 def difference(usage: Path, folder: Path, percent: str) -> str:
-    """What `simulate` says of the same change, as the page writes it."""
+    """Return the difference by `simulate` for the same change, as the page writes it."""
     path = folder / "expected.yaml"
     path.write_text(EXPECTED.format(percent=percent), encoding="utf-8")
     with simulate(str(usage), DAY, [str(path)], tables=folder / "tables", by=["model"]) as found:
@@ -121,7 +121,7 @@ def difference(usage: Path, folder: Path, percent: str) -> str:
 
 
 def revenue(usage: Path, folder: Path) -> str:
-    """What `simulate` says of the tables as they are."""
+    """Return the revenue by `simulate` with the tables as they are."""
     with simulate(str(usage), DAY, tables=folder / "tables", by=["model"]) as found:
         return f"${Report(found).rounded(0):,.2f}"
 
