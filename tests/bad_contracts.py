@@ -39,8 +39,8 @@ OVERRIDES = {
     "- {for: {type: text}, percent: -100%}": "leaves nothing of a rate",
     "- {for: {type: text}, rate: -1}": "is negative",
     "- {for: {type: text}, rte: 1}": "unknown key 'rte'. Did you mean 'rate'?",
-    "- {for: {type: text}, factor: 2}\n- {for: {type: text}, rate: 3}": "rate and factor (contracts/c0.yaml:7) meet",
-    "- {for: {type: text, charge: tokens}, rate: 3}\n- {for: {model: flat}, rate: 2}": "meet, and neither names more",
+    "- {for: {type: text}, factor: 2}\n- {for: {type: text}, rate: 3}": "rate and factor (contracts/c0.yaml:7) apply",
+    "- {for: {type: text, charge: tokens}, rate: 3}\n- {for: {model: flat}, rate: 2}": "and neither names more",
     "- {for: {type: text}, at_most: 3}\n- {for: {model: flat}, at_least: 4}": "at_least is above at_most",
     "- {for: {model: tiered, conditions: {service_tier: batch}}, at_least: 3}\n- {for: {type: text}, at_most: 4}": (
         "at_least is above at_most"
@@ -66,7 +66,7 @@ BAD_TERMS: list[tuple[list[str], str]] = [
     (["{included: 0, unit: mtoken}"], "must be more than zero"),
     (["{included: 1, unit: mtokens}"], "unit 'mtokens' is not in units.yaml. Did you mean 'mtoken'?"),
     (["{included: 1, currency: usd}"], "currency 'usd' is not an ISO 4217 code"),
-    (["{minimum: 1, unit: mtoken}"], "is a minimum in units, and is of money"),
+    (["{minimum: 1, unit: mtoken}"], "has a minimum in units, and it must be of money"),
     (["{minimum: 1, currency: USD, from: 2026-10-02}"], "is within a month, and nothing is prorated"),
     (["{minimum: 1, currency: USD, from: 2026-10-01, until: 2026-10-01}"], "must be after from"),
     (["{commitment: 1, currency: USD}"], "has no from. Write the month in which the commitment begins"),
@@ -86,9 +86,9 @@ BAD_TERMS: list[tuple[list[str], str]] = [
     ),
     (
         ["{included: 1, unit: mtoken, for: {type: speech}}"],
-        "is over nothing: no model of the tables that has lines in mtoken",
+        "covers nothing: no model of the tables that has lines in mtoken",
     ),
-    (["{included: 1, currency: EUR}"], "is over nothing"),
+    (["{included: 1, currency: EUR}"], "covers nothing"),
     (["{included: 1, unit: mtoken, fro: x}"], "unknown key 'fro'"),
     (["{volume: [{up_to: 1, percent: 0%}], unit: mtoken}"], "must have an up_to in every tier but the last"),
     (["{volume: [], unit: mtoken}"], "must have an up_to in every tier but the last"),
@@ -117,18 +117,18 @@ BAD_TERMS: list[tuple[list[str], str]] = [
         ["{included: 1, unit: mtoken, for: {conditions: {duration: 5s}}}"],
         "matches nothing: no rate is for duration: 5s. Allowed: context, tokens",
     ),
-    ([FREE, FREE], "monthly.yaml:3: is over scribe (tokens) too, as included (monthly.yaml:2)"),
-    (["{included: 1, currency: USD}", FREE], "is over scribe (tokens) too"),
+    ([FREE, FREE], "monthly.yaml:3: covers scribe (tokens) too, as does included (monthly.yaml:2)"),
+    (["{included: 1, currency: USD}", FREE], "covers scribe (tokens) too"),
     (
         [
             "{included: 1, unit: mtoken, for: {conditions: {tokens: [input, output]}}}",
             "{included: 1, unit: mtoken, for: {conditions: {tokens: output}}}",
         ],
-        "monthly.yaml:3: is over scribe (tokens) too, as included (monthly.yaml:2)",
+        "monthly.yaml:3: covers scribe (tokens) too, as does included (monthly.yaml:2)",
     ),
     (
         ["{graduated: [{rate: 1}], unit: mtoken}", "{volume: [{percent: 0%}], currency: USD, for: {type: text}}"],
-        "is over scribe (tokens) too, as graduated",
+        "covers scribe (tokens) too, as does graduated",
     ),
 ]
 

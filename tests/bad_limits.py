@@ -109,7 +109,7 @@ BAD_LIMITS = [
     BadLimits("a successor in words", "successor: /billing/usage-history", "successor: garbage", "successor:",
               "successor 'garbage' is not a path. Write it without method and base path, like /billing/usage-history"),
     BadLimits("a successor that ends itself", "successor: /billing/usage-history", "successor: /billing/usage",
-              "successor:", "successor '/billing/usage' ends itself. Name the path of one that stays"),
+              "successor:", "successor '/billing/usage' is an endpoint that ends too. Name one that stays"),
     BadLimits("an endpoint without its method", "endpoint: GET /billing/usage", "endpoint: /billing/usage", "endpoint:",
               "endpoint '/billing/usage' is not an endpoint. Write its method and path, like GET /billing/usage"),
     BadLimits("an endpoint that ends twice", _SUNSET, f"{_SUNSET}{_SUNSET}", "endpoint:",

@@ -206,7 +206,7 @@ def test_overrides_that_a_candidate_brings_together_are_refused_with_both_lines(
     card = card_of(contract(overrides)).with_candidate(tmp_path / "more.yaml")
     usage = {**USAGE, "model": "writer"}
     assert card.at(date(2026, 12, 1)).rate(usage).total == Decimal("0.008")
-    with pytest.raises(TableError, match=r"c0.yaml:8: writer: percent and rate \(contracts/c0.yaml:7\) meet"):
+    with pytest.raises(TableError, match=r"c0.yaml:8: writer: percent and rate \(contracts/c0.yaml:7\) apply"):
         card.at(date(2026, 12, 1), contract="acme").rate(usage)
     assert rate(card, date(2026, 12, 1), contract="acme") == "3"
 

@@ -105,7 +105,7 @@ def test_an_instant_has_a_time_zone(wrong: str) -> None:
 def test_versions_stand_newest_first(newer: str, older: str, wrong: bool) -> None:
     found = faults(text((newer, "2"), (older, "1")))
     assert bool(found) is wrong
-    assert all("versions stand newest first" in fault for fault in found)
+    assert all("versions are listed newest first" in fault for fault in found)
 
 
 def test_a_model_may_not_be_retired_before_its_first_instant() -> None:

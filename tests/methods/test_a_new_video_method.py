@@ -184,7 +184,7 @@ def test_its_bodies_are_checked(prices: PriceBook) -> None:
     [
         ("block: 4", "block: 1", "block 1 is duration-rate. Write more seconds"),
         ("block: 4", "blocks: 4", "unknown key 'blocks'. Did you mean 'block'?"),
-        ("unit: video_second", "unit: image", "unit 'image' counts a image, but per-started-block counts a second of"),
+        ("unit: video_second", "unit: image", "unit 'image' counts an image, but per-started-block counts a second of"),
         ("resolution: 720p, rate", "audio: true, rate", "unknown key 'audio' in a rate of per-started-block."),
         ("per-started-block", "per-started-blok", "Did you mean 'per-started-block'?"),
         ("duration: [3s, 4s, 5s, 8s, 10s], ", "", "duration is missing in accepts: per-started-block depends on it"),

@@ -172,6 +172,6 @@ def test_every_option_of_a_charge_and_of_its_version_is_tried() -> None:
 
 def test_a_minimum_is_that_of_a_request_and_of_no_surcharge() -> None:
     with pytest.raises(
-        TableError, match=r"minimum is that of a request, and a surcharge is part of one\. Write at_least"
+        TableError, match=r"minimum is for a whole request, and a surcharge is a part of one\. Write at_least"
     ):
         card_of("rerank", "ksearch", more="        minimum: 0.01\n")

@@ -35,7 +35,7 @@ def test_a_term_of_units_is_over_models_of_one_currency(tmp_path: Path, term: st
     (tables / "mots.yaml").write_text(euro, encoding="utf-8")
     with pytest.raises(TableError) as caught:
         load_tables(tables)
-    words = "is over models of several currencies (scribe-eu in EUR and scribe in USD), and a statement is in one"
+    words = "covers models of several currencies (scribe-eu in EUR and scribe in USD), and a statement is in one"
     assert words in str(caught.value)
     for family in ("mots", "words"):
         (tables / "monthly.yaml").write_text(f"monthly:\n  - {term[:-1]}, for: {{family: {family}}}}}\n")

@@ -161,7 +161,7 @@ monthly:
         ({"unit: mtoken": "unit: mtokn"}, "unit 'mtokn' is not in units.yaml. Did you mean 'mtoken'?"),
         (
             {"{included: 0.5, unit: mtoken}": "{minimum: 1, currency: USD}"},
-            "is over reel (video) too, as minimum (contracts/acme.yaml:11)",
+            "covers reel (video) too, as does minimum (contracts/acme.yaml:11)",
         ),
     ],
 )

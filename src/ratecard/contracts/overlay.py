@@ -61,7 +61,7 @@ def _most_specific(rivals: Sequence[Override]) -> Override:
     for rival in rivals:
         if rival is not best and not best.rank.above(rival.rank):
             first, second = sorted((best, rival), key=lambda override: _line(override.source))
-            words = f"{second.kind} and {first.kind} ({first.source}) meet, and neither names more"
+            words = f"{second.kind} and {first.kind} ({first.source}) apply to the same rate, and neither names more"
             raise UnclearError(second, f"{words}. Name more in one of them, or leave one out by except")
     return best
 

@@ -42,7 +42,10 @@ def check_model(model: Model[Any], units: Mapping[str, Unit] | None, meters: Met
     for index, (newer, older) in enumerate(pairwise(model.versions)):
         if newer.begins <= older.begins:
             path = ("versions", index + 1, "effective")
-            yield path, f"effective {older.effective} must be before {newer.effective}: versions stand newest first"
+            yield (
+                path,
+                f"effective {older.effective} must be before {newer.effective}: versions are listed newest first",
+            )
     first = model.versions[-1]
     if model.retired and utc(model.retired.on) <= first.begins:
         words = f"retired on {model.retired.on}, but the first version takes effect on {first.effective}"
@@ -114,7 +117,7 @@ def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Ite
         allowed = f"Allowed for {charge.method}: {', '.join(known)}"
         yield ("unit",), f"unit '{charge.unit}' is not in units.yaml.{near} {allowed}"
     elif units[charge.unit].counts not in counted:
-        counts = f"counts a {units[charge.unit].counts}, but {charge.method} counts a {' or '.join(counted)}"
+        counts = f"counts {_one(units[charge.unit].counts)}, but {charge.method} counts {_one(' or '.join(counted))}"
         yield ("unit",), f"unit '{charge.unit}' {counts}. Allowed: {', '.join(fitting)}"
     elif charge.OF_DECIMALS and not units[charge.unit].is_decimal:
         words = f"1 of {units[charge.unit].per} is not a decimal, as {charge.method} needs. Write 1000000 there"
@@ -124,6 +127,10 @@ def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Ite
 _RATIO = re.compile(r"[1-9]\d{0,3}:[1-9]\d{0,3}", re.ASCII)
 # The most letters of a resolution: every spelling in capital and small letters is compiled into one look-up.
 _LETTERS = 10
+
+
+def _one(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeio' or noun.startswith('RPC') else 'a'} {noun}"
 
 
 def check_units(part: Units) -> Iterator[Finding]:
@@ -232,7 +239,7 @@ def _check_dated(limits: Limits) -> Iterator[Finding]:
             words = f"sunset {item.sunset} is before {item.deprecated}, from which it is deprecated. Write a later day"
             yield ("sunsets", index, "sunset"), words
         if item.successor in (other.endpoint.partition(" ")[2] for other in limits.sunsets):
-            words = f"successor '{item.successor}' ends itself. Name the path of one that stays"
+            words = f"successor '{item.successor}' is an endpoint that ends too. Name one that stays"
             yield ("sunsets", index, "successor"), words
 
 
@@ -334,7 +341,7 @@ def _check_metered_version(
         yield ("surcharges",), "surcharges have no effect here: only a model that is charged by tokens has them"
     yield from check_line_places(version.line_places)
     if version.minimum and type_ == "surcharge":
-        words = "minimum is that of a request, and a surcharge is part of one. Write at_least, or a minimum there"
+        words = "minimum is for a whole request, and a surcharge is a part of one. Write at_least, or a minimum there"
         yield ("minimum",), words
     seen: set[str] = set()
     for number, charge in enumerate(version.charges):

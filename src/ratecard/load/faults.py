@@ -71,7 +71,7 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], lab
         if key in _OF_CONDITIONS and {"accepts", "method"} & {*allowed}:
             yield path, f"{key}: videos are not priced by conditions. Write a rate for each value of a field instead"
         elif key in _OF_COUNTS and "method" in allowed:
-            yield path, f"{key} is of a charge that counts one thing, which this method does not. Leave it out"
+            yield path, f"{key} is for charges that count one thing, and this method does not. Leave it out"
         elif key in _OF_CHARGES and {"charges", "versions"} & {*allowed}:
             yield path, f"{key} is a key of a charge. Write it in charges, beside its rates"
         else:

@@ -40,7 +40,7 @@ class TermChecks:
                 yield (index, *path), words
         for (index, one), (number, other) in combinations(enumerate(terms), 2):
             if shared := self._shared(one, other):
-                words = f"is over {shared} too, as {one.kind} ({one.source or f'term {index + 1}'})"
+                words = f"covers {shared} too, as does {one.kind} ({one.source or f'term {index + 1}'})"
                 better = "Write in one of them what it is for, or leaves out: for, except, from, until"
                 yield (number, other.kind), f"{words}. {better}"
 
@@ -105,11 +105,11 @@ class TermChecks:
         currencies = {self._models[name].currency: name for name, _, _ in self._over(term)}
         if term.unit is not None and len(currencies) > 1:
             examples = " and ".join(f"{name} in {currency}" for currency, name in sorted(currencies.items())[:2])
-            words = f"is over models of several currencies ({examples}), and a statement is in one"
+            words = f"covers models of several currencies ({examples}), and a statement is in one"
             yield (term.kind,), f"{words}. Name models of one currency: for"
         if not self._over(term):
             unit_words = f" that has lines in {term.unit}" if term.unit else ""
-            yield (term.kind,), f"is over nothing: no model of the tables{unit_words} fits all that it names"
+            yield (term.kind,), f"covers nothing: no model of the tables{unit_words} fits all that it names"
         elif words := self._never_met(term):
             yield ("for",), words
 

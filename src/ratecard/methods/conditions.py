@@ -209,7 +209,7 @@ def _wrong_attributes(version: Accepting, charge: Charge) -> Iterator[Finding]:
                 yield from ((path, words) for words in _wrong_tier(values))
             else:
                 accepted = version.values_of(attribute)
-                hint = f"It accepts: {', '.join(accepted)}" if accepted else "It offers no choice of it"
+                hint = f"It accepts: {', '.join(accepted)}" if accepted else "It offers no choice of this field"
                 for value in (value for value in values if value not in accepted):
                     yield path, f"{attribute} '{value}' is not accepted by this version. {hint}"
     edges = tiers(charge.rates)

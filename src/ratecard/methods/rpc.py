@@ -81,7 +81,7 @@ class RpcCredits(Conditioned, Method):
         factors = {tier.tier: tier.factor for tier in reversed(self.tiers)}
         for index, tier in enumerate(self.tiers):
             if tier.factor != factors[tier.tier]:
-                words = f"tier '{tier.tier}' has factor {text(factors[tier.tier])} above. Name this one otherwise"
+                words = f"tier '{tier.tier}' has factor {text(factors[tier.tier])} above. Name this one differently"
                 yield ("tiers", index, "factor"), words
             for word in tier.chains or ():
                 if word not in known:
@@ -89,7 +89,7 @@ class RpcCredits(Conditioned, Method):
                     yield ("tiers", index, "chains"), f"{words} Known: {', '.join(known)}"
         for index, chain in enumerate(self.chains):
             if chain.kind in names:
-                words = f"kind '{chain.kind}' is the name of a chain. Name the kind otherwise, or leave it out"
+                words = f"kind '{chain.kind}' is the name of a chain. Name the kind differently, or leave it out"
                 yield ("chains", index, "kind"), words
             if self.tiers and not any(tier.on(chain) for tier in self.tiers):
                 words = f"no tier has methods of chain '{chain.chain}'. Add one, or leave the chain out"

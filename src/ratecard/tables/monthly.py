@@ -91,7 +91,7 @@ class Term(Frozen):
         if (self.unit is None) == (self.currency is None):
             raise ValueError("must say what it measures, by one of: unit (like mtoken), currency (like USD)")
         if self.unit is not None and self.kind in (COMMITMENT, MONTHLY_MINIMUM):
-            raise ValueError(f"is a {self.kind} in units, and is of money. Write currency in place of unit")
+            raise ValueError(f"has a {self.kind} in units, and it must be of money. Write currency in place of unit")
         if self.begins and self.until and self.until <= self.begins:
             raise ValueError(f"until {self.until} must be after from {self.begins}")
         self._check_tiers()

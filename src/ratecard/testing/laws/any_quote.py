@@ -157,7 +157,7 @@ _BY_QUANTITY = {"up_to", "seconds", "context", "tokens"}
 
 @applies_to(any_case)
 def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
-    """The `file:line` of every line holds a rate of its model, which times the markup is the price of a unit."""
+    """The `file:line` of every line has a rate of its model: this rate times the markup is the price of a unit."""
     quoted = case.ask(data.draw(case.requests))
     for line in quoted.counted:
         rates = rates_at(case, line.source)
