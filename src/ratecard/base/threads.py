@@ -1,7 +1,7 @@
 """Threads that call functions, in order or at an interval, and do not keep the process from ending."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
@@ -83,3 +83,27 @@ def repeating(call: Callable[[], object], milliseconds: int) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+# The milliseconds between two requests to stop.
+_AGAIN = 200
+
+
+@contextmanager
+def stoppable(stop: Callable[[], object]) -> Iterator[ThreadPoolExecutor]:
+    """Yield a pool of one thread, which has ended after the block.
+
+    If the block fails or is interrupted, calls that wait are dropped, and `stop` is called until the running one ends:
+    a database forgets a request to stop that arrives just before its query.
+    """
+    pool = ThreadPoolExecutor(1)
+    try:
+        yield pool
+    except BaseException:
+        ending = Thread(target=pool.shutdown, kwargs={"cancel_futures": True})
+        ending.start()
+        while ending.is_alive():
+            stop()
+            ending.join(_AGAIN / 1000)
+        raise
+    pool.shutdown()

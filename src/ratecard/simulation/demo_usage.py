@@ -8,7 +8,8 @@ often it is used.
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from hashlib import blake2b
@@ -21,6 +22,7 @@ from ratecard.base.errors import QuoteError, SimulationError, missing_extra
 from ratecard.base.files import replacing
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
+from ratecard.base.threads import stoppable
 from ratecard.card import RateCard, load_rate_card
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
@@ -590,19 +592,12 @@ def _write_table(
     import duckdb
 
     try:
-        with replacing(path) as new, ThreadPoolExecutor(1) as worker:
-            copy = f"COPY ({query}) TO {DuckDbSql.literal(str(new))} ({options})"
-            job = worker.submit(connection.execute, copy)
-            try:
-                while not wait([job], timeout=1 / _A_SECOND).done:
-                    watch()
-                job.result()
+        with replacing(path) as new, stoppable(connection.interrupt) as pool:
+            job = pool.submit(connection.execute, f"COPY ({query}) TO {DuckDbSql.literal(str(new))} ({options})")
+            while not wait([job], timeout=1 / _A_SECOND).done:
                 watch()
-            except BaseException:
-                while not job.done():  # an interrupt that meets no running query is forgotten
-                    connection.interrupt()
-                    wait([job], timeout=1 / _A_SECOND)
-                raise
+            job.result()
+            watch()
     except (OSError, duckdb.IOException) as error:
         reason = system_reason(error) or str(error).splitlines()[0]
         raise SimulationError(f"{path} cannot be written: {reason}. It is as it was") from None
@@ -610,12 +605,13 @@ def _write_table(
 
 CUSTOMERS, BAD_SHARE, FRACTIONAL_SHARE = 2_000, Decimal("0.001"), Decimal("0.0005")
 MOST_ROWS, MOST_CUSTOMERS = 10**9, 10**6
-_SETTINGS: dict[str, Any] = {
-    "memory_limit": "1500MB",
-    "autoinstall_known_extensions": "false",
+_MEMORY = "1500MB"
+_SETTINGS = (
+    "autoinstall_known_extensions = false",
     # Joins are made as they are written: the rows stream past the small tables, and so keep their order.
-    "disabled_optimizers": "join_order,build_side_probe_side",
-}
+    "disabled_optimizers = 'join_order,build_side_probe_side'",
+    "preserve_insertion_order = true",
+)
 
 
 def demo_usage(
@@ -670,18 +666,20 @@ def demo_usage(
     if not any(offer.weight for period in traffic.periods for offer in period.offers):
         raise ValueError(f"fractional_share {fractional_share}: no model of these tables takes reference video")
     try:
-        import duckdb
-        import pyarrow
+        from ratecard.simulation.workspace import Workspace
     except ImportError as error:
         raise missing_extra("simulate", error) from None
     made = 0
 
-    def counted(numbers: pyarrow.Array) -> pyarrow.Array:
+    def counted(numbers: Any) -> Any:
         nonlocal made
         made += len(numbers)
         return numbers
 
-    with duckdb.connect(config=_SETTINGS) as connection:
+    with closing(Workspace(_MEMORY)) as workspace:
+        connection = workspace.connection
+        for setting in _SETTINGS:
+            connection.execute(f"SET {setting}")
         connection.create_function(  # type: ignore[call-overload] # it takes the word, too
             "counted", counted, ["BIGINT"], "BIGINT", type="arrow", side_effects=True
         )

@@ -3,7 +3,6 @@
 The engine that holds the usage groups it. DuckDB writes the groups as text, so that all engines give the same digits.
 """
 
-import os
 import re
 from collections.abc import Mapping
 from datetime import date
@@ -44,14 +43,14 @@ _TYPES: dict[str, ColumnType] = {
     "DATE": "date",
 }
 _DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
-# The number of an error of the disk in the message of DuckDB, which is JSON.
-_ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
+# The system's words in DuckDB's message of an error of the disk.
+_NOT_WRITTEN = re.compile(r'Could not write file .*": ([^"\n]+)')
 
 
 def system_reason(error: Exception) -> str:
     """Return the system's words for an error of the disk, which DuckDB puts into its own; empty for other errors."""
-    number = _ERRNO.search(str(error))
-    return os.strerror(int(number[1])) if number else ""
+    found = _NOT_WRITTEN.search(str(error))
+    return found[1] if found else ""
 
 
 def column_type(name: str) -> tuple[ColumnType, int]:

@@ -123,6 +123,8 @@ class Workspace:
             "memory_limit": memory or DEFAULT_MEMORY,
             "temp_directory": str(self._folder.path),
             "preserve_insertion_order": False,
+            # DuckDB 2.0 can wait for ever where a file that its threads of this kind write is given up (its #23885).
+            "async_threads": 0,
             # Nothing is kept, so a checkpoint would be wasted work.
             "checkpoint_threshold": "1TB",
             # Without a cache, each query would read the footers of the same files again.

@@ -1,10 +1,10 @@
 """A usage that is open: its columns and files, and the queries that every engine answers."""
 
 from collections.abc import Collection, Generator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from typing import Any, Self
 
+from ratecard.base.threads import stoppable
 from ratecard.simulation.groups.plan import Plan, Usage
 from ratecard.simulation.groups.queries import Grouping, RollUpSql
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
@@ -43,14 +43,9 @@ class OpenUsage:
                 connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
             return grouping, table
 
-        with ThreadPoolExecutor(1) as pool:
+        with stoppable(connection.interrupt) as pool:
             futures = [pool.submit(read, number) for number in range(len(groupings))]
-            try:
-                yield from (future.result() for future in futures)
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                connection.interrupt()
-                raise
+            yield from (future.result() for future in futures)
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query of the engine. Raises `SimulationError`."""

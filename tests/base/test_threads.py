@@ -1,10 +1,10 @@
-"""Threads of a ledger: calls in their order, none that was given up, and no end that waits for what hangs."""
+"""Threads: calls in their order, none that was given up, and no end that waits for what hangs."""
 
 import threading
 
 import pytest
 
-from ratecard.base.threads import Threads
+from ratecard.base.threads import Threads, stoppable
 
 # Seconds, far more than anything takes on a busy machine: a test fails only if something never happens.
 PATIENCE = 120
@@ -85,3 +85,33 @@ def test_the_end_waits_for_calls_but_not_for_what_hangs() -> None:
     threads.close(PATIENCE)
     running.result(PATIENCE)
     assert done == ["done"]
+
+
+def test_a_running_call_is_asked_to_stop_until_it_does_and_those_that_wait_are_not_made() -> None:
+    asked, running, enough, made = list[int](), threading.Event(), threading.Event(), list[str]()
+
+    def stop() -> None:
+        asked.append(1)
+        if len(asked) == 3:  # the first two come too soon
+            enough.set()
+
+    def call() -> None:
+        running.set()
+        assert enough.wait(PATIENCE)
+        made.append("stopped")
+
+    with pytest.raises(KeyboardInterrupt), stoppable(stop) as pool:
+        pool.submit(call)
+        pool.submit(lambda: made.append("next"))
+        assert running.wait(PATIENCE)
+        raise KeyboardInterrupt
+    assert len(asked) >= 3
+    assert made == ["stopped"]
+
+
+def test_a_block_that_ends_waits_for_its_calls() -> None:
+    made = list[str]()
+    with stoppable(lambda: made.append("asked to stop")) as pool:
+        for name in ("first", "second"):
+            pool.submit(made.append, name)
+    assert made == ["first", "second"]
