@@ -124,11 +124,12 @@ def test_hostile_rows_are_answered_in_place() -> None:
 
 
 def test_csv_rows_are_read_with_care() -> None:
-    text = ' model , duration \r\n"ovi-image-to-video", 5s \r\novi-image-to-video\r\novi-image-to-video,5s,more\r\n\r\n'
-    answers = run("-", stdin=text).stdout.splitlines()
+    rows = (' model , duration ', '"ovi-image-to-video", 5s ', "ovi-image-to-video,", "ovi-image-to-video,5s,more", "")
+    answers = run("-", stdin="\r\n".join((*rows, "ovi-image-to-video"))).stdout.splitlines()
     assert answers[:2] == ['{"quote":0.22}'] * 2
     assert json.loads(answers[2])["details"] == {"_errors": ["Row 4 has more cells than the heading"]}
-    assert len(answers) == 3
+    cut_off = ["Row 6 has fewer cells than the heading. Is the file cut off?"]
+    assert [json.loads(answer)["details"] for answer in answers[3:]] == [{"_errors": cut_off}]
 
 
 def test_a_cell_may_hold_a_whole_video(prices: PriceBook) -> None:

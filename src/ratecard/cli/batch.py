@@ -108,8 +108,11 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
             continue
         if None in row:
             yield QuoteError(INVALID, [((), f"Row {reader.line_num} has more cells than the heading")])
+        elif None in row.values():
+            words = f"Row {reader.line_num} has fewer cells than the heading. Is the file cut off?"
+            yield QuoteError(INVALID, [((), words)])
         else:
             try:
-                yield of_text({name.strip(): (text or "").strip() for name, text in row.items()})
+                yield of_text({name.strip(): text.strip() for name, text in row.items()})
             except QuoteError as error:
                 yield error
