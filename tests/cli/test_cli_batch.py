@@ -124,7 +124,7 @@ def test_hostile_rows_are_answered_in_place() -> None:
 
 
 def test_csv_rows_are_read_with_care() -> None:
-    rows = (' model , duration ', '"ovi-image-to-video", 5s ', "ovi-image-to-video,", "ovi-image-to-video,5s,more", "")
+    rows = (" model , duration ", '"ovi-image-to-video", 5s ', "ovi-image-to-video,", "ovi-image-to-video,5s,more", "")
     answers = run("-", stdin="\r\n".join((*rows, "ovi-image-to-video"))).stdout.splitlines()
     assert answers[:2] == ['{"quote":0.22}'] * 2
     assert json.loads(answers[2])["details"] == {"_errors": ["Row 4 has more cells than the heading"]}

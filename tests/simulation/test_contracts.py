@@ -134,6 +134,18 @@ def test_rows_without_an_account_are_counted() -> None:
         assert found.reading.warnings() == ["1 row names no account, and is at list prices"]
 
 
+@pytest.mark.parametrize("by", [("account",), ("model",)])
+def test_accounts_that_are_nearly_those_of_a_contract_are_named(by: tuple[str, ...]) -> None:
+    row = next(row for row in ROWS if row["account"] == "a")
+    rows = [row | {"account": name} for name in ("a", "A", " a ", "b", "another", None)]
+    with simulate(table(rows), NOW, by=by, contracts=True) as found:
+        assert found.reading.alike == (" a ", "A")
+        words = "At list prices, and in capitals or spaces alone unlike an account with a contract: ' a ', 'A'"
+        assert words in found.reading.warnings()
+    with simulate(table(rows), NOW, by=["account"]) as found:
+        assert found.reading.alike == ()
+
+
 def test_usage_that_does_not_say_whose_rows_are_is_refused() -> None:
     with pytest.raises(SimulationError, match="neither a column 'account' nor 'customer'"):
         simulate(table_of(ROWS, ()), NOW, contracts=True)

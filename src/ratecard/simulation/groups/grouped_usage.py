@@ -8,6 +8,7 @@ from functools import cached_property
 import duckdb
 
 from ratecard.base.errors import SimulationError
+from ratecard.base.messages import MOST_NAMES
 from ratecard.base.suggestions import suggestions
 from ratecard.card import RateCard
 from ratecard.simulation.groups.numbering import PlacedGroups, number, place
@@ -48,6 +49,8 @@ class Reading:
     timed: bool = True
     # The number of rows at list prices because they name no account, while other rows have the prices of contracts.
     without_account: int = 0
+    # Accounts without a contract whose names are those of an account with one, but for capitals and spaces around.
+    alike: tuple[str, ...] = ()
 
     def with_columns(self, usage: Usage, plan: Plan, types: Collection[str | None]) -> "Reading":
         """Return this record with the columns that rows of these types have or could have."""
@@ -91,6 +94,11 @@ class Reading:
             one = self.without_account == 1
             rows = "1 row names no account, and is" if one else f"{self.without_account} rows name no account, and are"
             sentences.append(f"{rows} at list prices")
+        if self.alike:
+            more = f" and {len(self.alike) - MOST_NAMES:,} more" if len(self.alike) > MOST_NAMES else ""
+            names = ", ".join(f"'{name}'" for name in self.alike[:MOST_NAMES])
+            words = "At list prices, and in capitals or spaces alone unlike an account with a contract"
+            sentences.append(f"{words}: {names}{more}")
         return sentences
 
 
@@ -225,6 +233,18 @@ class RollUp:
         where = f"coalesce({self.plan.account_column}, '') = ''"
         queries = (f"SELECT coalesce(sum(requests), 0) FROM {part.table} WHERE {where}" for part in self._parts)
         return sum(int(self.workspace.connection.execute(query).fetchall()[0][0]) for query in queries)
+
+    def accounts_alike(self, signed: Collection[str]) -> tuple[str, ...]:
+        """Return the accounts that differ from one of these in capitals or spaces around alone, in order."""
+        if not self.plan.account or not self._parts:
+            return ()
+        accounts = " UNION ".join(
+            f"SELECT {self.plan.account_column} AS name FROM {part.table}" for part in self._parts
+        )
+        signed_names = "SELECT unnest($1::VARCHAR[]) AS name"
+        query = f"""SELECT name FROM ({accounts}) WHERE name NOT IN ({signed_names})
+            AND lower(trim(name)) IN (SELECT lower(trim(name)) FROM ({signed_names})) ORDER BY 1"""
+        return tuple(name for (name,) in self.workspace.connection.execute(query, [[*signed]]).fetchall())
 
     @cached_property
     def days(self) -> tuple[date, date] | None:
