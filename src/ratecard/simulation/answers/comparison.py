@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import duckdb
@@ -54,7 +55,7 @@ class Comparison:
     """The shapes of a roll-up that some side prices; amounts are integers of 10^-`scale` in the engine."""
 
     def __init__(self, roll_up: RollUp, sides: Sequence[SidePrices]) -> None:
-        self.roll_up, self.sides, self.amounts = roll_up, tuple(sides), len(sides)
+        self.roll_up, self.sides = roll_up, tuple(sides)
         self.scale = max(side.scale for side in sides)
         for side in sides:
             side.prove_at(self.scale)
@@ -64,6 +65,11 @@ class Comparison:
         # Charts and tables ask for the same breakdowns, so that each is added up once.
         self._sums: dict[tuple[str, ...], str] = {}
         self._rows: dict[tuple[str, ...], tuple[Row, ...]] = {}
+
+    @cached_property
+    def partial(self) -> tuple[int, ...]:
+        """Return the candidates that do not offer the same requests as the current prices."""
+        return tuple(side for side in range(1, len(self.sides)) if self.coverage.lost_and_new[side])
 
     @cached_property
     def priced(self) -> list[_Priced]:
@@ -96,11 +102,10 @@ class Comparison:
         Raises `SimulationError` for a key that the usage was not grouped by.
         """
         keys = tuple(keys)
-        lost_and_new = tuple(side for side in range(1, self.amounts) if self.coverage.lost_and_new[side])
         if keys not in self._sums:
-            self._sums[keys] = self._summed(keys, lost_and_new)
+            self._sums[keys] = self._summed(keys)
         scales = tuple(side.scale for side in self.sides)
-        return KeySums(self._sums[keys], len(keys), self.places, scales, lost_and_new, self._asked, self._streamed)
+        return KeySums(self._sums[keys], len(keys), self.places, scales, self.partial, self._asked, self._streamed)
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:
@@ -120,7 +125,7 @@ class Comparison:
             while rows := connection.fetchmany(_BATCH):
                 yield from rows
 
-    def _summed(self, keys: tuple[str, ...], lost_and_new: Sequence[int]) -> str:
+    def _summed(self, keys: tuple[str, ...]) -> str:
         """Make a table of sums by keys: the current ones, which any candidate can use, and each candidate's changes."""
         named = [f"{self.name(key)} AS name{number}" for number, key in enumerate(keys)]
         names = [f"name{number}" for number in range(len(keys))]
@@ -137,10 +142,10 @@ class Comparison:
                 self.sides[0].sums[keys] = self._table(current)
             current = f"FROM {self.sides[0].sums[keys]}"
         parts, added = [current], list[str]()
-        for side in range(1, self.amounts):
+        for side in range(1, len(self.sides)):
             added.append(f"amount{side}")
             parts.append(summed(added[-1:], side))
-        for side in lost_and_new:
+        for side in self.partial:
             columns = [f"{column}{side}" for column in LOST_AND_NEW]
             added += columns
             parts.append(summed(columns, 0, side, lost_and_new=(side,)))
@@ -170,54 +175,50 @@ class Comparison:
 
         `costs` are cost and margin as prices, for each side; or empty.
         """
-        candidates, further = range(1, self.amounts), [prices for pair in costs for prices in pair]
         keys = ["coalesce(model, '')"]
         for key, values in marks.items():
             listed = ", ".join(map(DuckDbSql.literal, values))
             keys.append(f"CASE WHEN {self.name(key)} IN ({listed}) THEN {self.name(key)} END")
-        # Each sum has its decimals; the sums of further prices follow the amounts of all sides.
-        sums = {"requests": 0} | {
-            f"amount{at}": side_prices.scale for at, side_prices in enumerate((*self.sides, *further))
+        # The expression of each sum of a side, and its decimals; the sums of costs follow the amounts of all sides.
+        names, further = product(range(len(costs)), ("cost", "margin")), [prices for pair in costs for prices in pair]
+        paid = {
+            (name, side): (f"amount{number}", prices.scale)
+            for number, ((side, name), prices) in enumerate(zip(names, further, strict=True), len(self.sides))
         }
-        columns = dict(zip(sums, sums, strict=True))
-        lost_and_new = [side for side in candidates if self.coverage.lost_and_new[side]]
-        for side in lost_and_new:
+        amounts = {("amount", side): (f"amount{side}", prices.scale) for side, prices in enumerate(self.sides)}
+        sums: dict[tuple[str, int], tuple[str, int]] = {("requests", 0): ("requests", 0), **amounts, **paid}
+        for side in self.partial:
             scales = (0, self.sides[0].scale, 0, self.sides[side].scale, 0)
-            sums |= {f"{name}{side}": scale for name, scale in zip(LOST_AND_NEW, scales, strict=True)}
-            for at, prices in enumerate(costs[side] if costs else (), self.amounts + 2 * side):
-                columns[f"new_amount{at}"] = f"CASE WHEN kind{side} = {NEW} THEN amount{at} END"
-                sums[f"new_amount{at}"] = prices.scale
-        source = self._amounts.query(self.roll_up.groups, 0, *candidates, lost_and_new=lost_and_new, further=further)
-        chosen = ", ".join((*keys, *(f"coalesce(sum({columns.get(name, name)}), 0)" for name in sums)))
+            for name, scale in zip(LOST_AND_NEW, scales, strict=True):
+                sums[name, side] = f"{name}{side}", scale
+            for (name, paid_side), (amount, scale) in paid.items():
+                if paid_side == side:
+                    sums[f"new {name}", side] = f"CASE WHEN kind{side} = {NEW} THEN {amount} END", scale
+        sides = range(len(self.sides))
+        source = self._amounts.query(self.roll_up.groups, *sides, lost_and_new=self.partial, further=further)
+        chosen = ", ".join((*keys, *(f"coalesce(sum({column}), 0)" for column, _ in sums.values())))
         where = "" if since is None else f" WHERE day >= DATE '{since}'"
         grouped = ", ".join(str(number) for number in range(1, len(keys) + 1))
         cells = []
         for model, *values in self._asked(f"SELECT {chosen} FROM {source}{where} GROUP BY {grouped}"):
-            named = dict(zip(marks, values, strict=False))
-            amounts = map(of_integer, values[len(marks) :], sums.values())
-            cells.append(self._cell(model, named, dict(zip(sums, amounts, strict=True))))
+            added = map(of_integer, values[len(marks) :], (scale for _, scale in sums.values()))
+            marked = dict(zip(marks, values, strict=False))
+            cells.append(self._cell(model, marked, dict(zip(sums, added, strict=True))))
         return cells
 
-    def _cell(self, model: str, marks: Mapping[str, str | None], sums: Mapping[str, Decimal]) -> ModelSums:
+    def _cell(self, model: str, marks: Mapping[str, str | None], sums: Mapping[tuple[str, int], Decimal]) -> ModelSums:
+        def of_side(side: int, *names: str) -> list[Decimal]:
+            return [sums.get((name, side), _ZERO) for name in names]
+
         sides, new, before = [], [], []
-        for side in range(self.amounts):
-            lost_requests, lost, new_requests, brought, neither = (
-                sums.get(f"{name}{side}", _ZERO) for name in LOST_AND_NEW
-            )
-            lacking = EXACT.add(lost_requests, neither)
-            if not side and self.amounts > 1:
-                lacking = EXACT.add(sums.get("new_requests1", _ZERO), sums.get("neither1", _ZERO))
-            paid = [f"amount{self.amounts + 2 * side + at}" for at in (0, 1)]
-            added = sums[f"amount{side}"] if side else _ZERO
-            sides.append(
-                (
-                    EXACT.subtract(sums["requests"], lacking),
-                    EXACT.add(sums["amount0"], added),
-                    *(sums.get(column, _ZERO) for column in paid),
-                )
-            )
-            new.append((new_requests, brought, *(sums.get(f"new_{column}", _ZERO) for column in paid)))
-            before.append(EXACT.subtract(sums["amount0"], lost))
+        requests, current = sums["requests", 0], sums["amount", 0]
+        for side in range(len(self.sides)):
+            # What the current prices do not offer, the first candidate has as new, or does not offer either.
+            lacking = of_side(side, "lost_requests", "neither") if side else of_side(1, "new_requests", "neither")
+            amount = EXACT.add(current, sums["amount", side]) if side else current
+            sides.append((EXACT.subtract(requests, total(lacking)), amount, *of_side(side, "cost", "margin")))
+            new.append(tuple(of_side(side, "new_requests", "new", "new cost", "new margin")))
+            before.append(EXACT.subtract(current, *of_side(side, "lost")))
         return ModelSums(model, marks, tuple(sides), tuple(new), tuple(before))
 
     def since(self, day: date, candidate: int) -> Since:
@@ -300,15 +301,14 @@ class Comparison:
         """
         scales, zero = [10 ** (self.scale - side.scale) for side in self.sides], "CAST(0 AS HUGEINT)"
         current, *others = (f"coalesce(amount{side}, 0) * {scale}" for side, scale in enumerate(scales))
-        sums, sides = [current, *(f"{current} + {other}" for other in others)], range(self.amounts)
-        lost_and_new = [side for side in sides[1:] if self.coverage.lost_and_new[side]]
+        sums, sides = [current, *(f"{current} + {other}" for other in others)], range(len(self.sides))
         for side in sides[1:]:
-            sums += [f"lost{side} * {scales[0]}", f"new{side} * {scales[side]}"] if side in lost_and_new else [""] * 2
-        sums += [f"amount{self.amounts + number}" for number in range(len(further))]
+            sums += [f"lost{side} * {scales[0]}", f"new{side} * {scales[side]}"] if side in self.partial else [""] * 2
+        sums += [f"amount{len(self.sides) + number}" for number in range(len(further))]
         if further:
-            sums.append(f"CASE WHEN amount{self.amounts} IS NULL THEN requests END")
+            sums.append(f"CASE WHEN amount{len(self.sides)} IS NULL THEN requests END")
         groups = part or self.roll_up.groups
-        priced = self._amounts.query(groups, *sides, lost_and_new=lost_and_new, further=further)
+        priced = self._amounts.query(groups, *sides, lost_and_new=self.partial, further=further)
         amounts = (f"coalesce(sum({amount}), 0)" if amount else zero for amount in sums)
         names = map(self.name, self.roll_up.plan.by)
         chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))

@@ -96,7 +96,7 @@ class Margin:
 
 def margin_of(comparison: Comparison, known: Mapping[int, Sequence[Vector]]) -> Margin:
     """Add up the margin of every side, exactly; `known` are the costs of shapes."""
-    nothing = (Decimal(0),) * comparison.amounts
+    nothing = (Decimal(0),) * len(comparison.sides)
     models, cells = dict[str, Cost](), dict[tuple[str, str], Cost]()
     for number, counted, prices in comparison.priced:
         model, requests = counted.shape.model or "", counted.requests
@@ -111,7 +111,7 @@ def margin_of(comparison: Comparison, known: Mapping[int, Sequence[Vector]]) -> 
             cost = Cost(model, 0, requests, nothing, nothing, revenues)
         models[model] = models.get(model, none).plus(cost)
     below = []
-    for side in range(comparison.amounts):
+    for side in range(len(comparison.sides)):
         losing = [(sold.margin(side), *cell, sold) for cell, sold in cells.items() if sold.margin(side) < 0]
         below_cost = (
             BelowCost(model, words, sold.requests, sold.revenues[side], sold.costs[side])
