@@ -1,14 +1,16 @@
 """The revision of the service is derived from the sources and the dates of the tables."""
 
 import os
+import re
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from ratecard.server.revision import BUILT, FORM, SERVICE_VERSION, derived, revision_of_package
+from ratecard.server.revision import BUILT, SERVICE_VERSION, derived, revision_of_package
 
+FORM = re.compile(r"\d{8}\.\d{6}")
 NOON = int(datetime(2026, 10, 5, 12, 30, 15, tzinfo=UTC).timestamp())
 
 

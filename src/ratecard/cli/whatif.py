@@ -122,7 +122,7 @@ def command(usage: Sequence[str], settings: Mapping[str, Any]) -> str:
         if name == "columns":
             words += [word for known, column in value.items() for word in ("--map", f"{known}={column}")]
         elif value is True:
-            words.append(f"--{name}")
+            words.append(f"--{name.replace('_', '-')}")
         elif value not in (None, False) and name != "memory":
-            words += [f"--{name}", str(value)]
+            words += [f"--{name.replace('_', '-')}", str(value)]
     return shlex.join(words)

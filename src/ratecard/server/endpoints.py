@@ -74,13 +74,15 @@ from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion
 Probe = Callable[[str], Any]
 
 _URL = Url()
+# The most source videos that are read at once.
+_AT_ONCE = 8
 
 
 class Sources:
-    """A reader of source videos, in at most `at_a_time` threads of its own, because a probe takes seconds."""
+    """A reader of source videos, in a few threads of its own, because a probe takes seconds."""
 
-    def __init__(self, probe: Probe, at_a_time: int = 8) -> None:
-        self.probe, self._work = probe, LongWork(at_a_time)
+    def __init__(self, probe: Probe) -> None:
+        self.probe, self._work = probe, LongWork(_AT_ONCE)
 
     async def of(self, request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
         """Return the source video of a request; None if it has no video, or its price does not depend on it."""

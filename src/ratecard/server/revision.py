@@ -14,7 +14,6 @@ from pathlib import Path
 
 # The file of the revision, in the package and at the top of an archive of the sources.
 BUILT = "built.txt"
-FORM = re.compile(r"\d{8}\.\d{6}")
 # The folders of the package's files.
 _SOURCES = ("src", "pricing_tables")
 _CHECKED = re.compile(rb"\bchecked: *(\d{4})-(\d{2})-(\d{2})\b")

@@ -239,7 +239,8 @@ class AccountRows:
         names = self._present
         texts = ", ".join(self._text(name) for name in names)
         order = ", ".join(str(number + 2) for number in range(len(names)))
-        mark, charge = self._mark, self._charge if self.refunded else ""
+        mark, charge = self._mark, (self._charge if self.refunded else "")
+        # The month is chosen after windows are computed: a charge and its refund may be of different months.
         where = f"{self._own} {'QUALIFY' if mark or charge else 'AND'} {self._within(month)}"
         added = f"{mark or 'NULL'}, {charge or 'NULL'}"
         chosen = f"SELECT {self._instant}, {texts}, {added} FROM {self._table} WHERE {where}"
@@ -311,9 +312,7 @@ class AccountRows:
 
     @property
     def _charge(self) -> str:
-        """Return the expression for the instant of a row's charge; empty where rows do not say their request."""
-        if not self.is_ledger or REQUEST not in self._present:
-            return ""
+        """Return the expression for the instant of a row's charge, for usage with refunds."""
         first = f"min({self._instant}) FILTER (NOT {self._is_refund}) OVER (PARTITION BY {self._booking})"
         return f"CASE WHEN {self._request} IS NOT NULL THEN {first} END::VARCHAR"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ratecard.base.money import EXACT
 from ratecard.simulation.answers.bridge import Bridge
 from ratecard.simulation.answers.customers import Customers
+from ratecard.simulation.answers.margin import Margin
 from ratecard.simulation.answers.volume import Expected, Pace
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.report.figures import share_of
@@ -56,7 +57,7 @@ def _moves(report: Report, candidate: int, noun: str = "Revenue", expected: Expe
     name = report.names[candidate]
     change = expected.change(candidate) if expected else total.difference(candidate)
     if not change:
-        cancelled = ": rises and falls cancel out" if _moves_parts(report, candidate) else ""
+        cancelled = ": rises and falls cancel out" if _cancels_out(report, candidate) else ""
         return f"{noun} stays at {figures.money(before)} under {name}{cancelled}"
     percent = figures.percent(report.share(candidate) if expected else share_of_change(total, candidate))
     by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({percent})" if percent else "")
@@ -64,7 +65,7 @@ def _moves(report: Report, candidate: int, noun: str = "Revenue", expected: Expe
     return f"{noun} {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}"
 
 
-def _moves_parts(report: Report, candidate: int) -> bool:
+def _cancels_out(report: Report, candidate: int) -> bool:
     """Return True if some rates bring more and others less, while both sides offer the same requests."""
     if report.simulation.total.beside(candidate).requests:
         return False
@@ -189,8 +190,8 @@ def further(report: Report, candidate: int) -> Iterator[str]:
         if low != high:
             ends = " and ".join(report.figures.money(report.figures.rounded(revenue)) for revenue in (low, high))
             yield f"Within the ranges of the elasticities, revenue is between {ends}."
-    if report.margin is not None:
-        yield _margin(report, candidate)
+    if (margin := report.margin) is not None:
+        yield _margin(report, margin, candidate)
 
 
 def every_sentence(report: Report) -> Iterator[str]:
@@ -282,11 +283,9 @@ def _customers(report: Report, customers: Customers) -> str:
     return f"{words}. {figures.counted(lost, 'customer')} {loses} requests that are not offered any more."
 
 
-def _margin(report: Report, candidate: int) -> str:
-    figures, margin = report.figures, report.margin
+def _margin(report: Report, margin: Margin, candidate: int) -> str:
+    figures = report.figures
     sides = [amounts for side in (0, candidate) if (amounts := report.margin_of(side)) is not None]
-    if margin is None:
-        return ""
     old_cost, new_cost = (figures.money(figures.rounded(cost)) for cost, _, _ in sides)
     before, after = (
         figures.money(figures.rounded(left))

@@ -16,7 +16,7 @@ from pathlib import Path
 from ratecard.base.csv_text import text_cell
 from ratecard.base.errors import SimulationError
 from ratecard.base.files import replacing
-from ratecard.base.money import EXACT, from_fraction, places_of, text, total
+from ratecard.base.money import EXACT, from_fraction, text, total
 from ratecard.candidates.rates import Refusal, moved, rates_of, scaled
 from ratecard.card import RateCard
 from ratecard.pages import page_text
@@ -64,7 +64,7 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     """
     side = simulation.sides[0]
     step = from_fraction(share, _PLACES)
-    if not 0 < share < 1 or Fraction(step) != share or places_of(step) > _PLACES:
+    if not 0 < share < 1 or Fraction(step) != share:
         raise SimulationError("a tornado needs a percentage above 0% and below 100%, with at most 10 decimals")
     if not side.has_rates:
         raise SimulationError("a tornado scales rates, and a bill has none. Name the prices: --current")
