@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ratecard.base.errors import Fault, InstantError, TableError
 from ratecard.base.instants import utc
-from ratecard.examples import Worked, faults_of, work_contract_example, work_version
+from ratecard.examples import Worked, faults_of, work, work_contract_example, work_version
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
@@ -220,6 +220,12 @@ class RateCard:
         from ratecard.contracts.overlay import tables_under
 
         return Compiler(tables_under(self.tables, [self.contracts[name] for name in names], withheld, later))
+
+    def work_all(self) -> Iterator[Worked]:
+        """Work the examples of every version and of every contract."""
+        yield from work(self._compiler)
+        for contract in self.contracts.values():
+            yield from self._unproved.work(contract)
 
     def work(self, contract: "Contract") -> Iterator[Worked]:
         """Work the examples of a contract, on its first day or at the instant that an example states."""

@@ -169,6 +169,32 @@ def test_an_example_elsewhere_that_depends_on_a_changed_rate_is_refused(folder: 
     )
 
 
+CONTRACT = """contract: acme
+accounts: [acme]
+from: 2027-01-01
+source: made up
+overrides:
+  - {for: {model: talker}, percent: -50%}
+examples:
+  - {model: talker, usage: {prompt_tokens: 1000, completion_tokens: 0}, total: 0.0005}
+  - {model: talker, usage: {prompt_tokens: 1000, completion_tokens: 0}, at: 2028-01-01, total: 0.0005}
+"""
+
+
+def test_an_example_of_a_contract_that_depends_on_a_changed_rate_is_refused(folder: Path) -> None:
+    contract = folder / "contracts" / "acme.yaml"
+    contract.parent.mkdir()
+    contract.write_text(CONTRACT)
+    dearer = candidate(folder, "- scale: {model: talker}\n  factor: 2\n")
+    words = "contracts/acme.yaml:9: acme: the example"
+    assert refusal(folder, dearer) == f"{words} says 0.0005, with the candidate it is 0.001"
+    retired = candidate(folder, "- retire: talker\n", name="retired.yaml")
+    assert refusal(folder, retired).startswith(f"{words} has no price: Specified model not found: talker.")
+    contract.write_text(CONTRACT.replace("at: 2028-01-01, total: 0.0005", "at: 2028-01-01, total: 0.001"))
+    promotion(folder, dearer, CHECKED).write()
+    assert not [worked for worked in ratecard.load_rate_card(folder).work_all() if worked.total != worked.example.total]
+
+
 def test_a_total_that_no_table_can_hold_is_refused(folder: Path) -> None:
     method = (
         "method: token-formula, frames_per_second: 1, pixels_per_token: 536870912, sizes: [{size: 7x7}], unit: mtoken"

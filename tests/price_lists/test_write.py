@@ -250,6 +250,21 @@ def test_what_the_tables_refuse_is_left_out_whole_with_the_reason(tmp_path: Path
     assert "acme/noise" not in contents(tmp_path)["acme.yaml"]
 
 
+def test_an_example_of_a_contract_that_a_later_list_contradicts_is_told(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("large", version("1"))))
+    (tmp_path / "contracts").mkdir()
+    usage = "model: acme/large, usage: {prompt_tokens: 1000000, completion_tokens: 0}, at: 2026-08-01, total: 0.5"
+    contract = f"contract: ours\naccounts: [us]\nfrom: 2026-06-01\nsource: made up\nexamples:\n  - {{{usage}}}\n"
+    overrides = "overrides:\n  - {for: {model: acme/large}, percent: -50%}\n"
+    (tmp_path / "contracts" / "ours.yaml").write_text(contract + overrides)
+    add(tmp_path, listed(model("large", version("1"))))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    words = r"contracts/ours.yaml:6: ours: the example says 0.5, the rates give 1"
+    with pytest.raises(ratecard.TableError, match=words):
+        add(tmp_path, listed(model("large", version("2"))), LATER)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def test_a_name_with_spaces_of_any_kind_is_written_on_one_line(tmp_path: Path) -> None:
     assert add(tmp_path, listed(replace(model("x", version("1")), name=" X\t1B\n"))).models == 1
     assert '    name: "X 1B"\n' in contents(tmp_path)["acme.yaml"]

@@ -16,7 +16,7 @@ from ratecard.card import RateCard, load_rate_card
 from ratecard.cli.diff import diff_text
 from ratecard.cli.options import FOLDER, as_wrong_use, checkout_tables, instant, json_option, now, tell_tables
 from ratecard.cli.simulate_options import share
-from ratecard.examples import faults_of, work
+from ratecard.examples import faults_of
 from ratecard.load.folder import shipped_folder
 from ratecard.load.revision import RevisionError, find_revision, load_revision
 from ratecard.notes import notes_on
@@ -101,10 +101,7 @@ def check(
         costs = _costs(cost, before) if cost is not None else None
     except TableError as error:
         _refuse(error.body(), error.faults, as_json)
-    examples = [
-        *work(card._compiler),
-        *(example for contract in card.contracts.values() for example in card._unproved.work(contract)),
-    ]
+    examples = list(card.work_all())
     wrong, refused, below, more = faults_of(examples), [], "", {}
     if before:
         diff = compare_sides(before, Side(str(folder or shipped_folder()), card))

@@ -19,7 +19,7 @@ from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.messages import Path, plural, printable
 from ratecard.base.money import plain, plain_text, text
 from ratecard.card import RateCard
-from ratecard.examples import wrong_examples
+from ratecard.examples import faults_of, wrong_examples
 from ratecard.load.folder import METERS, OPTIONAL, SHARED, UNITS, Disk, TableFiles, read_folder, tables_from
 from ratecard.load.positions import Positions, literal
 from ratecard.price_lists.lines import (
@@ -120,7 +120,7 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     if before:
         additions = _Additions(additions.listed, additions.lines, before, effective, tables)
         tables = tables_from({**before, **additions.contents})
-        if wrong := wrong_examples(RateCard(tables)._compiler):
+        if wrong := faults_of(RateCard(tables).work_all()):
             raise TableError(wrong)
     files, left_out = tuple(sorted(additions.contents)), tuple(additions.left_out)
     counts = (additions.models, additions.versions, additions.retired)

@@ -198,7 +198,10 @@ def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Itera
 
 
 def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], list[str | None]], list[Fault]]:
-    """Return the changed totals of the examples of every new version, and faults for examples that fail."""
+    """Return the changed totals of the examples of every new version, and faults for examples that fail.
+
+    Examples of contracts are in no new lines, and a server would refuse accounts whose contract has a wrong one.
+    """
     totals: dict[tuple[str, date], list[str | None]] = {}
     faults: list[Fault] = []
     for model in after.tables.models.values():
@@ -210,14 +213,22 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
                 try:
                     total = _total(book, model, example)
                 except ValueError as error:
-                    faults.append(_fault(model, number, example, f"from {version.effective} on {error}"))
+                    faults.append(_fault(model.model, number, example, f"from {version.effective} on {error}"))
                     continue
                 if new:
                     totals.setdefault((model.model, version.effective), []).append(total)
                 elif total is not None:
-                    words = f"the example says {text(example.total)}, with the candidate it is {total}"
-                    faults.append(_fault(model, number, example, words))
+                    faults.append(_fault(model.model, number, example, _other_total(example, total)))
+    for worked in (worked for contract in after.contracts.values() for worked in after._unproved.work(contract)):
+        if (found := worked.total) != worked.example.total:
+            words = f"the example has no price: {worked.reason}"
+            words = words if found is None else _other_total(worked.example, text(plain(found)))
+            faults.append(_fault(worked.model, worked.number, worked.example, words))
     return totals, faults
+
+
+def _other_total(example: Example, total: str) -> str:
+    return f"the example says {text(example.total)}, with the candidate it is {total}"
 
 
 def _total(book: PriceBook, model: AnyModel, example: Example) -> str | None:
@@ -233,9 +244,9 @@ def _total(book: PriceBook, model: AnyModel, example: Example) -> str | None:
     return text(total if isinstance(model, VideoModel) else plain(total))
 
 
-def _fault(model: AnyModel, number: int, example: Example, words: str) -> Fault:
+def _fault(name: str, number: int, example: Example, words: str) -> Fault:
     file, _, line = example.place.rpartition(":")
-    return Fault(file, int(line), (model.model, "examples", number), f"{model.model}: {words}")
+    return Fault(file, int(line), (name, "examples", number), f"{name}: {words}")
 
 
 def _prove(contents: dict[str, bytes], wanted: Tables, name: str) -> None:
