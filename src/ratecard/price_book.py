@@ -19,7 +19,7 @@ from ratecard.pricing.shape_rates import ShapeRates, rates_of_tokens, stated_in
 from ratecard.pricing.video import VideoPricer
 from ratecard.requests.body import INVALID, RATED, Body, name_of_model, read_body, read_usage
 from ratecard.requests.counters import usage_of_buckets
-from ratecard.requests.metered import usage_keys, usage_problems
+from ratecard.requests.metered import type_left_out, usage_keys, usage_problems
 from ratecard.requests.service_parameters import Suffix, plain_name, split_model
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
@@ -426,12 +426,12 @@ class PriceBook(LimitsOfADay):
         return rater(fields, suffix)
 
     def _type_of(self, fields: Mapping[str, Any]) -> str:
-        """Return the type of a usage that leaves it out; only an upscale has a `factor`, and only RPC has no model."""
+        """Return the type of a usage that leaves it out: that of its model; only RPC has none."""
         if "model" not in fields and ("network" in fields or "calls" in fields):
             return "rpc"
         name = name_of_model(fields)
         model, _ = self.in_effect(self.plain_name(name))
-        return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
+        return type_left_out(fields, model.type)
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
         """Price a video that was made, like a quote of its fields; keys of other types are refused."""

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
@@ -20,6 +21,7 @@ from usage import ROWS
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.grouped_usage import Reading
 from ratecard.simulation.prices.pricer import NO_TYPE
+from shipped import CARD
 
 TEXT = {"type": "text", "model": "claude-opus-4-6", "timestamp": "2026-10-02", "completion_tokens": 0}
 SPEECH = {"type": "speech", "model": "tts-kokoro", "timestamp": "2026-10-02"}
@@ -306,6 +308,29 @@ def test_a_row_without_a_type_has_that_of_its_model(tmp_path: Path) -> None:
         assert found.rows == 2
     with pytest.raises(SimulationError, match="no column 'type', and none 'model'"):
         simulate(pyarrow.table({"characters": [1]}))
+
+
+def test_a_row_without_a_type_is_an_upscale_where_it_has_a_factor(tmp_path: Path) -> None:
+    """As a single request is; of a model that makes no images, a factor means nothing."""
+    image: dict[str, Any] = {"model": "qwen-image-2", "timestamp": "2026-10-02"}
+    upscales = [image | {"factor": factor} for factor in ("2x", "4x")]
+    voice: dict[str, Any] = {"model": "tts-kokoro", "timestamp": "2026-10-02", "characters": 900}
+    path = lines(
+        tmp_path / "usage.jsonl",
+        *upscales,
+        image | {"factor": "3x"},
+        image | {"factor": None},
+        voice | {"factor": "2x"},
+    )
+    prices = CARD.at(date(2026, 10, 2))
+    made = [prices.rate({name: row[name] for name in row if name != "timestamp"}) for row in (*upscales, image, voice)]
+    expected = {
+        type_: sum(quote.total for quote in made if quote.type == type_) for type_ in ("upscale", "image", "speech")
+    }
+    with simulate(path, CARD, by=("type",)) as found:
+        assert {group.key[0]: group.amounts[0] for group in found.groups} == expected
+        assert [(each.type, each.rows) for each in found.unpriced] == [("upscale", 1)]
+    assert len({quote.total for quote in made}) == len(made)
 
 
 def test_how_far_it_is_goes_from_nothing_to_all(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from ratecard import load_rate_card
 from ratecard.simulation.simulate import simulate
 from ratecard.statements import StatementError, differences, make, statement
 from ratecard.statements import rows as statement_rows
+from shipped import CARD
 
 ROOT = Path(__file__).parents[2]
 
@@ -329,6 +330,13 @@ def test_rows_that_are_on_no_statement_are_counted(tmp_path: Path, tables: Path)
         "Of 5 rows, 1 of acme in 2026-10, 2 of other accounts or months",
         "2 rows (40 % of the usage) of no account: on no statement",
     )
+
+
+def test_a_row_without_a_type_is_an_upscale_where_it_has_a_factor(tmp_path: Path) -> None:
+    usage = tmp_path / "usage.csv"
+    usage.write_text("type,model,timestamp,account,factor\n,qwen-image-2,2026-10-03,acme,4x\n")
+    made = statement(usage, account="acme", month="2026-10", tables=CARD)
+    assert made.charges == CARD.at(date(2026, 10, 3)).rate({"model": "qwen-image-2", "factor": "4x"}).total
 
 
 @pytest.mark.parametrize("head", ["type,model", "model,region"])  # a row without a type has that of its model

@@ -18,6 +18,18 @@ Settle = Callable[[Mapping[str, Any], RequestShape, Problems], None]
 # Keys that every usage may have beside the fields of its type; `metadata` is the caller's own.
 COMMON = ("type", "model", "metadata")
 
+# The types of models that make images, and enlarge them too.
+IMAGE_TYPES = ("image", "edit")
+
+
+def type_left_out(fields: Collection[str], of_model: str) -> str:
+    """Return the type of a usage that does not state it, from that of its model: only an upscale has a `factor`.
+
+    >>> type_left_out(["factor"], "image"), type_left_out(["n"], "image"), type_left_out(["factor"], "text")
+    ('upscale', 'image', 'text')
+    """
+    return "upscale" if "factor" in fields and of_model in IMAGE_TYPES else of_model
+
 
 def usage_keys(fields: Iterable[str]) -> KeysView[str]:
     """Return the keys that a usage with these fields may have."""

@@ -17,6 +17,7 @@ from ratecard.contracts.checks import meets
 from ratecard.line_items.ledger_entry import LedgerEntry, changing_balances, unknown_worth
 from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.price_book import PriceBook
+from ratecard.requests.metered import type_left_out
 from ratecard.requests.service_parameters import model_named
 from ratecard.simulation.billing.skus import ModelInEffect, sold_by_sku
 from ratecard.simulation.groups.shapes import UsageShape, request_of
@@ -194,7 +195,7 @@ class AccountRater:
 
     def _type_of(self, row: Mapping[str, str]) -> str:
         model = model_named(self.card.tables, row.get("model"))
-        return model.type if model else ""
+        return type_left_out(row, model.type) if model else ""
 
     def _book(self, instant: datetime) -> tuple[PriceBook, PriceBook]:
         """Return the prices of the account at an instant, and those of the list."""

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
+from ratecard.requests.metered import type_left_out
 from ratecard.simulation.groups.plan import (
     OTHER_TYPES,
     PREDICATES,
@@ -165,9 +166,13 @@ class RollUpSql:
         stated = self.dialect.digits(quoted(self._given_type)) if self._given_type else None
         # Parameters may follow the name of a text model.
         name = self._plain_name(self.dialect.digits(self._column("model"))) if usage.has("model") else ""
-        of_model = (
-            self.dialect.looked_up(name, self.plan.types) if name and self.plan.types else self.dialect.digits("NULL")
-        )
+        types, of_model = self.plan.types, self.dialect.digits("NULL")
+        if name and types:
+            of_model = self.dialect.looked_up(name, types)
+            if usage.has("factor"):
+                of_upscales = {model: type_left_out(["factor"], type_) for model, type_ in types.items()}
+                has_none = f"{self._column('factor')} IS NULL"
+                of_model = f"CASE WHEN {has_none} THEN {of_model} ELSE {self.dialect.looked_up(name, of_upscales)} END"
         typed = f"CASE WHEN {stated} IS NOT NULL THEN {stated} ELSE {of_model} END" if stated else of_model
         self.usage = usage._replace(
             columns={**usage.columns, "type": _TYPE},
