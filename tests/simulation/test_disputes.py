@@ -1,6 +1,7 @@
 """`--disputes`: every row of a bill that is not as it should be, and nothing else."""
 
 import csv
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from ledgers import CHAT, CLIP, HEAD, PICTURE, card_with, entries_of, export, li
 from rows import Row, table_of
 from usage import ROWS
 
+from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
+from ratecard.ledger import ledger_csv
+from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
 from ratecard.simulation.billing.repricer import CONTRACT_ROW
 from ratecard.simulation.demo_usage import demo_usage
@@ -175,6 +179,52 @@ def test_rows_of_a_contract_are_compared_with_no_list_price(tmp_path: Path) -> N
     with simulate(file, NOW, (), by=[]) as simulation:
         assert simulation.total.amounts == (Decimal(1),)
         assert [(each.reason, each.rows) for each in simulation.unpriced] == [(CONTRACT_ROW, 3)]
+
+
+HOURS = """\
+family: made-up
+models:
+  - model: ear
+    name: Ear
+    type: transcription
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a test
+        rounding: none
+        line_places: 6
+        examples: [{usage: {seconds: 3600}, total: 0.35}]
+        charges:
+          - {charge: audio, method: per-audio-second, unit: audio_hour, rates: [{rate: 0.35}]}
+"""
+CONTRACT = """\
+contract: acme
+accounts: [acme]
+from: 2026-01-01
+source: a test
+overrides:
+  - {for: {model: ear}, percent: -20%}
+"""
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_rounded_units_are_not_held_against_the_amount_of_a_contract_either(tmp_path: Path, kept: bool) -> None:
+    units = "units: [{unit: audio_hour, counts: second of audio, per: 3600}]\n"
+    contract = CONTRACT + ("  - {for: {model: ear}, only: true}\n" if kept else "")
+    files = {"units.yaml": units, "ear.yaml": HOURS, "contracts/acme.yaml": contract}
+    card = RateCard(tables_from({name: text.encode() for name, text in files.items()}))
+    when = datetime(2026, 10, 2, tzinfo=UTC)
+    quote = card.at(when, account="acme").rate({"model": "ear", "seconds": 100})
+    assert quote.contract == "acme"
+    assert quote.total != quote.lines[0].quantity * quote.lines[0].unit_rate
+    (entry,) = quote.ledger_entries(timestamp=when, request_id="r-1")
+    file = tmp_path / "bill.csv"
+    file.write_text(ledger_csv([entry]))
+    found = write_disputes(file, Side("now", card), tmp_path / "out.csv")
+    assert (found.rows, found.disputed, found.unchecked) == (1, 0, 1)
+    with simulate(file, Side("now", card), (), by=[]) as simulation:
+        assert simulation.disputed == ()
 
 
 def test_too_little_and_another_currency_are_said(tmp_path: Path) -> None:

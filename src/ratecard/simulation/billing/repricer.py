@@ -251,19 +251,26 @@ class LedgerPricer(Pricer):
     def _expected(self, shape: UsageShape, entry: BilledRow) -> ListedPrice | None:
         """Return the price per unit that was in effect; None if it is unknown, or depends on what rows do not say.
 
-        Raises `ValueError` for a SKU that charges no clip.
+        The price of a contract is what its row says; SKUs and units are those of the list. Raises `ValueError` for a
+        SKU that charges no clip.
         """
         try:
-            if shape.moment is None or _of_contract(shape):
+            if shape.moment is None:
                 return None
-            was, _ = self._versions(self.billed, shape.moment, entry)
+            if of_contract := _of_contract(shape):
+                book = self._book(Side("listed", self.billed.card.listed), shape.moment)
+                was = ModelInEffect.of(book, model_of(book, entry.model, entry.sku))
+            else:
+                was, _ = self._versions(self.billed, shape.moment, entry)
         except (QuoteError, ValueError):
             return None
         if was.model.type == "video":
-            cell = self._clips_of(was).nearest(entry.sku, entry.price)
+            cell = None if of_contract else self._clips_of(was).nearest(entry.sku, entry.price)
             return cell and ListedPrice(cell.quote.total, cell.row()["source"])
-        sales = self._sales_of(was).get(entry.sku)
-        return ListedPrice(sales[0].line.unit_rate, sales[0].line.source, not _rounded(sales)) if sales else None
+        if not (sales := self._sales_of(was).get(entry.sku)):
+            return None
+        price, source = (entry.price, "") if of_contract else (sales[0].line.unit_rate, sales[0].line.source)
+        return ListedPrice(price, source, not _rounded(sales))
 
     def _entry(self, shape: UsageShape) -> BilledRow:
         """Return the entry of a shape, with the worth of balances when they paid."""
