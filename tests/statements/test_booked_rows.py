@@ -66,6 +66,24 @@ def test_what_was_booked_before_the_first_price_of_its_model_has_no_unit(tmp_pat
     assert (line.rated.unit, line.quantity, line.amount) == (None, Decimal(2), Decimal("2.46"))
 
 
+@pytest.mark.parametrize("first", ["12:00", "23:00"])
+def test_a_rate_is_that_of_the_hour_of_its_row(tmp_path: Path, tables: Path, first: str) -> None:
+    """SKUs do not name hours, so rows of one SKU have the rates of several."""
+    rate = "- {tokens: input, rate: 4}\n"
+    nightly = f"{' ' * 14}- {{tokens: input, hours: '22:00..24:00', zone: UTC, rate: 1}}\n"
+    words = (tables / "words.yaml").read_text()
+    assert rate in words
+    (tables / "words.yaml").write_text(words.replace(rate, rate + nightly))
+    charges = {"12:00": "4,2,-8", "23:00": "1,2,-2"}
+    rows = [
+        f"2026-10-{20 + number}T{hour}:00Z,{INPUT},{charges[hour]},USD,scribe,r-{number}"
+        for number, hour in enumerate((first, *charges))
+    ]
+    found = made(tmp_path, tables, *rows)
+    hours = {line.rated.unit_rate: dict(line.rated.attributes).get("hours") for line in found.lines}
+    assert hours == {Decimal(4): None, Decimal(1): ("22:00..24:00",)}
+
+
 def test_an_export_may_say_nothing_of_requests(tmp_path: Path, tables: Path) -> None:
     heading = HEADING.removesuffix(",requestId")
     found = made(tmp_path, tables, f"2026-10-02T00:00:00Z,{INPUT},1.23,2,-2.46,USD,scribe", heading=heading)

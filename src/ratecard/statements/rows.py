@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import LedgerError, QuoteError
+from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.base.money import is_balance, minus, multiply, plain_text
 from ratecard.ledger.files import PRICES, entry_in
@@ -74,7 +75,8 @@ class Bookings:
 
     def __init__(self, places: Mapping[str, RatePlace], families: Mapping[str, str], currency: str) -> None:
         self._places, self._families, self._currency = places, families, currency
-        self._sold: dict[tuple[str, object], dict[str, tuple[str, RatePlace]]] = {}
+        # Keyed by the version as it is at an hour, because SKUs do not name hours.
+        self._sold: dict[Identity, dict[str, tuple[str, RatePlace]]] = {}
 
     def line(self, entry: LedgerEntry, instant: datetime, prices: PriceBook, rates: Rates | None) -> Line:
         """Return the line of an entry: the booked amount in the currency of the statement, and its quantity unchanged.
@@ -114,7 +116,7 @@ class Bookings:
             now: Any = ModelInEffect.of(prices, name)
         except QuoteError:
             return None, NOWHERE
-        key = (name, now.version.effective)
+        key = Identity(now.version)
         if key not in self._sold:
             lines = {sold_sku: sold[0].line for sold_sku, sold in sold_by_sku(now).items()}
             places = {sold_sku: self._places.get(line.source, NOWHERE) for sold_sku, line in lines.items()}
