@@ -99,6 +99,16 @@ def test_bills_of_rounded_units_and_of_minimums_are_rated_again_from_usage(tmp_p
     with simulate(str(file), Side("now", odd), [Side("then", card)], by=("model",)) as found:
         words = "structure: a request of speech-1 costs a minimum, and a row is not all of one; re-rate from usage"
         assert words in {each.reason for each in found.unpriced} | {str(each) for each in found.unpriced}
+    # The same version of another side charges the same minimum, and a version with another one does not.
+    again = Side("again", ratecard.load_rate_card(tmp_path / "plain"))
+    sums = {"speech-1": (Decimal("0.01"),) * 2, "speech-2": (quotes[2].total,) * 2}
+    with simulate(str(file), "as-billed", [again], tables=tmp_path / "plain", by=("model",)) as found:
+        assert {row.key[0]: row.amounts for row in found.groups} == sums
+    text = (tmp_path / "plain" / "t.yaml").read_text().replace("minimum: 0.01", "minimum: 0.02")
+    (tmp_path / "plain" / "t.yaml").write_text(text.replace("total: 0.01", "total: 0.02"))
+    dearer = Side("dearer", ratecard.load_rate_card(tmp_path / "plain"))
+    with simulate(str(file), Side("now", odd), [dearer], by=("model",)) as found:
+        assert words in {each.reason for each in found.unpriced}
 
 
 def test_a_name_that_one_card_knows_as_an_alias_is_kept_apart_with_its_model(tmp_path: Path) -> None:

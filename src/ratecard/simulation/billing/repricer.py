@@ -289,10 +289,10 @@ class LedgerPricer(Pricer):
             if was.model.type == "video":
                 return self._clip(was, now, entry)
             if was.version.minimum or now.version.minimum:
-                if was.version is not now.version:
+                if not self._charge_alike(was, now):
                     raise ValueError(f"a request of {was.model.model} costs a minimum, and a row is not all of one")
                 if entry.sku == f"{was.model.model}-{MINIMUM}":
-                    return at_price(entry, was.version.minimum_place, self.currency, MINIMUM)
+                    return at_price(entry, now.version.minimum_place, self.currency, MINIMUM)
             line = self._line(was, now, entry.sku)
             return at_price(entry, line.source, self.currency, line.unit, line.unit_rate)
         except QuoteError as error:
@@ -319,7 +319,7 @@ class LedgerPricer(Pricer):
         if not entry.sku.startswith(f"{was.model.model}-"):
             raise ValueError(f"SKU {entry.sku} does not belong to {was.model.model}")
         clips = self._clips_of(was)
-        if _once(self._same, _pair(was, now), lambda: same_rates(was, now)):
+        if self._charge_alike(was, now):
             cell = next(iter(clips.cells(entry.sku, entry.price)), None)
             return (
                 at_total(entry, now.book.quote_video(cell.body))
@@ -329,6 +329,10 @@ class LedgerPricer(Pricer):
         self._same_structure(was, now)
         quote = clips.repriced(entry.sku, entry.price, now.book)
         return at_total(entry, quote) if quote else at_price(entry, now.version.place, self.currency)
+
+    def _charge_alike(self, was: ModelInEffect, now: ModelInEffect) -> bool:
+        """Return True if two versions charge every request the same: another side may load the same version anew."""
+        return _once(self._same, _pair(was, now), lambda: same_rates(was, now))
 
     def _same_structure(self, was: ModelInEffect, now: ModelInEffect) -> None:
         if changes := _once(self._structural, _pair(was, now), lambda: structural(was, now)):
