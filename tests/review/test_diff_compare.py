@@ -252,7 +252,8 @@ def test_rates_of_different_units_are_compared_by_the_price_of_one() -> None:
 def test_a_unit_that_counts_something_else_has_no_price_to_compare() -> None:
     change = only(diff((SECOND, "currency: USD", "currency: EUR")))
     assert [kind for kind, *_ in rates(change)] == ["removed", "removed", "added", "added"]
-    assert change.cells.affected == 6
+    assert {(rate.kind, rate.currency) for rate in change.rates} == {("removed", "USD"), ("added", "EUR")}
+    assert (change.cells.affected, change.cells.differing, change.cells.steepest) == (6, (), None)
 
 
 def test_shared_files_are_compared_too() -> None:

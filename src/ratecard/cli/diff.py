@@ -44,7 +44,7 @@ def _of_model(change: Difference) -> Iterator[str]:
     yield heading_style(_marked(MARKS[change.kind], "", words))
     # The rates of a removed model are not listed.
     for rate in change.rates if change.kind in (CHANGED, ADDED) else ():
-        yield from _of_rate(rate, change.currency)
+        yield from _of_rate(rate)
     for term in change.terms:
         both = f"{term.old} -> {term.new}" if term.old and term.new else term.old or term.new
         yield _marked(MARKS[term.kind], "    ", f"{term.term}: {both}")
@@ -53,9 +53,9 @@ def _of_model(change: Difference) -> Iterator[str]:
     yield from (line for line in _extremes(*extremes(change.cells.differing), "    ") if change.kind == CHANGED)
 
 
-def _of_rate(rate: RateChange, currency: str) -> Iterator[str]:
+def _of_rate(rate: RateChange) -> Iterator[str]:
     shown = " -> ".join(filter(None, rate.amounts))
-    per = f" {currency} per {rate.unit}" if rate.unit else f" {currency}"
+    per = f" {rate.currency} per {rate.unit}" if rate.unit else f" {rate.currency}"
     percent = f" ({rate.by})" if rate.by else ""
     yield _marked(rate.mark, "    ", f"{rate.subject}: {shown}{per}{percent}")
     yield paragraph(f"      {' -> '.join(rate.places)}", indent="      ")

@@ -43,10 +43,11 @@ def compare_cells(model: str, old: PriceBook | None, new: PriceBook | None) -> C
     added = removed = count = 0
     for cell, was, now in _pairs(model, old, new):
         count += 1
-        if was is None or now is None:
-            added, removed = added + (was is None), removed + (now is None)
+        # A price in another currency is a new one: amounts in two currencies are not compared.
+        if was is None or now is None or was.currency != now.currency:
+            added, removed = added + (now is not None), removed + (now is None)
             continue
-        if was.total != now.total or was.currency != now.currency:
+        if was.total != now.total:
             differing.append(CellChange(model, cell, plain(was.total), plain(now.total)))
         times = factor(was.exact, now.exact)
         if steepest is None or times is None or (steepest_factor is not None and times > steepest_factor):

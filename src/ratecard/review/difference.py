@@ -54,6 +54,7 @@ class Priced(NamedTuple):
     each: Fraction
     source: str
     implied: bool = False
+    currency: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rate, its unit and its place as text, with `implied` only for an implied price."""
@@ -99,6 +100,11 @@ class RateChange(NamedTuple):
         """Return the unit of both rates, or of the only one; empty if they differ."""
         units = {side.unit for side in (self.old, self.new) if side}
         return units.pop() if len(units) == 1 else ""
+
+    @property
+    def currency(self) -> str:
+        """Return the currency of both rates, or of the only one: rates in two currencies are not compared."""
+        return next(side.currency for side in (self.old, self.new) if side)
 
     @property
     def amounts(self) -> tuple[str, str]:

@@ -93,12 +93,14 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
         domains = {name: _domain(side.version, charge, name) for name in names[charge.charge]}
         for rate in charge.rates:
             amount = charge.unit_rate(rate)
-            priced = Priced(amount, unit.unit, Fraction(amount) / unit.per, rate.source)
+            each = Fraction(amount) / unit.per
+            priced = Priced(amount, unit.unit, each, rate.source, currency=side.model.currency)
             for values in combinations(rate, domains):
                 rates[charge.charge, unit.counts, side.model.currency, values] = priced
     for label, factor in _factors(side.version):
         stated = tuple(factor.conditions.get(name, "") for name in names[label])
-        priced = Priced(factor.factor, _FACTOR, Fraction(factor.factor), factor.source)
+        each = Fraction(factor.factor)
+        priced = Priced(factor.factor, _FACTOR, each, factor.source, currency=side.model.currency)
         rates[label, _FACTOR, side.model.currency, stated] = priced
     return rates
 
