@@ -171,6 +171,18 @@ def test_what_meets_nothing_is_refused_where_the_contract_is_new_or_edited() -> 
     assert refused([], [contract(override, begins="2026-11-20")], tables) == []
 
 
+@pytest.mark.parametrize("until", ["2026-11-01", "2027-10-01"])
+def test_a_correction_is_held_against_the_whole_term(until: str) -> None:
+    """Also of a contract that has ended, and of a model that has retired since."""
+    tables = TABLES | {"video.yaml": RETIRED.replace("2026-12-01", "2026-10-20")}
+    override = "- {for: {model: clip}, percent: -5%}\n- {for: {type: text}, percent: -9%}"
+    signed, mended = contract(override, until=until), contract(override.replace("-5%", "-6%"), until=until)
+    assert refused([signed], [mended.replace("source:", "correction: agreed\nsource:")], tables, tables) == []
+    (words,) = refused([signed], [mended], tables, tables)
+    assert "was edited" in words
+    assert refused([], [signed.replace("source:", "correction: agreed\nsource:")], tables, tables) == []
+
+
 @pytest.mark.parametrize(("until", "closed"), [("2027-10-01", True), ("2027-01-01", False)])
 def test_a_price_of_a_model_that_the_extended_contract_closes_meets_nothing(until: str, closed: bool) -> None:
     base = contract("- {for: {family: clips}, closed: true}", until=until)

@@ -11,7 +11,6 @@ import pytest
 
 from contract_tables import TABLES, TEXT, card_of, contract
 from ratecard.base.errors import QuoteError, TableError, UnknownContractError
-from ratecard.base.instants import utc
 from ratecard.card import MOST_CONTRACTS, RateCard
 from ratecard.contracts.checks import ContractChecks
 from ratecard.contracts.overlay import tables_under
@@ -334,7 +333,7 @@ def test_what_terms_come_to_later_is_announced_before_and_within_them() -> None:
 def test_an_override_whose_term_no_version_reaches_is_said_to_meet_nothing() -> None:
     card = card_of(contract("- {for: {model: clip}, percent: -5%}", begins="2025-01-01", until="2025-06-01"))
     acme = card.contracts["acme"]
-    found = ContractChecks(card.tables).idle(acme, acme.overrides[0], utc(acme.begins))
+    found = ContractChecks(card.tables).idle(acme, acme.overrides[0])
     assert found == "meets nothing: no model of model clip has a price in the term of the contract"
 
 

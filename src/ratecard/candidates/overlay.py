@@ -143,7 +143,7 @@ def _faults_of_contracts(base: Tables, tables: Tables, file: CandidateFile) -> I
         for path, words in terms.of_contract(contract) if contract.monthly else ():
             yield Fault(file.text.name, file.text.line((*at, *path)), (*at, *path), words)
         for override in contract.overrides:
-            if reason := checks.idle(contract, override, utc(contract.begins)):
+            if reason := checks.idle(contract, override):
                 yield fault_at(override.source, contract.contract, f"{override.kind} {reason}. Leave it out")
 
 

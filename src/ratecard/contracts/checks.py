@@ -4,7 +4,6 @@ The end of an override whose models are retired is not a fault: `ContractChecks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from decimal import Decimal
 from itertools import combinations, product
 
@@ -95,7 +94,7 @@ class ContractChecks:
         chain = chain_of(contract, self._tables.contracts)
         unclear: dict[tuple[str, str], list[str]] = {}
         for model in self._unclear_models(chain):
-            spans = in_term(model, contract, utc(contract.begins))
+            spans = in_term(model, contract)
             for version, held in ((span.version, held) for span in spans for held in _chains_held(chain, span)):
                 try:
                     version_under(version, layers_of(held, model, self._tables.families), self._tables.meters)
@@ -106,9 +105,9 @@ class ContractChecks:
             further = f" and {plural(len(names) - 1, 'further model')}" if names[1:] else ""
             yield fault_at(place, contract.contract, f"{names[0]}{further}: {words}")
 
-    def idle(self, contract: Contract, override: Override, since: datetime) -> str:
-        """Say why an override matches no rate of its term from an instant on; empty if it matches one."""
-        models, charges = self.selected(override.target), self._charges(contract, override, since)
+    def idle(self, contract: Contract, override: Override) -> str:
+        """Say why an override matches no rate of its term; empty if it matches one."""
+        models, charges = self.selected(override.target), self._charges(contract, override)
         if not charges:
             ended = next((model for model in models if model.retired), None)
             if ended and ended.retired:
@@ -119,11 +118,11 @@ class ContractChecks:
 
     def listed(self, contract: Contract, override: Override) -> Iterator[Decimal]:
         """Yield the list prices, after markup, of the rates to which an override applies during its contract."""
-        charges = self._charges(contract, override, utc(contract.begins))
+        charges = self._charges(contract, override)
         yield from (charge.unit_rate(rate) for charge, rate in _met(override.target, charges, self._tables.meters))
 
-    def _charges(self, contract: Contract, override: Override, since: datetime) -> list[VersionCharge]:
-        spans = (in_term(model, contract, max(since, utc(contract.begins))) for model in self.selected(override.target))
+    def _charges(self, contract: Contract, override: Override) -> list[VersionCharge]:
+        spans = (in_term(model, contract) for model in self.selected(override.target))
         return [(span.version, charge) for of_model in spans for span in of_model for charge in span.version.charges]
 
     def _withheld(self, contract: Contract, override: Override, models: Sequence[AnyModel]) -> str:

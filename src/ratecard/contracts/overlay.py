@@ -180,7 +180,7 @@ def _versions_under(model: AnyModel, tables: Tables, chain: ContractChain, layer
     if not any(layers):
         return list(model.versions)
     versions: list[Version] = []
-    terms = [{span.version.begins for span in in_term(model, contract, utc(contract.begins))} for contract in chain]
+    terms = [{span.version.begins for span in in_term(model, contract)} for contract in chain]
     for version in model.versions:
         held = [layer for layer, term in zip(layers, terms, strict=True) if version.begins in term]
         versions.append(version_under(version, held, tables.meters) if version.begins in terms[0] else version)
@@ -211,12 +211,12 @@ class VersionSpan(NamedTuple):
     until: datetime | None
 
 
-def in_term(model: AnyModel, contract: Contract, since: datetime) -> Iterator[VersionSpan]:
-    """Yield the versions of a model that have a price in the term of a contract, from an instant on."""
+def in_term(model: AnyModel, contract: Contract) -> Iterator[VersionSpan]:
+    """Yield the versions of a model that have a price in the term of a contract."""
     last = [utc(day) for day in (contract.until, model.retired.on if model.retired else None) if day]
     ends = [None, *(version.begins for version in model.versions)]
     for version, end in zip(model.versions, ends, strict=False):
-        begins = max(since, version.begins)
+        begins = max(utc(contract.begins), version.begins)
         until = min([*last, *([end] if end else [])], default=None)
         if until is None or begins < until:
             yield VersionSpan(version, begins, until)

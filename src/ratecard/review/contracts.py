@@ -40,7 +40,7 @@ def contract_refusals(old: RateCard, new: RateCard, as_of: datetime, revision: s
         for place, words in _of_change(before, contract, as_of):
             yield fault_at(place, name, words)
         for override in contract.overrides:
-            if reason := checks.idle(contract, override, max(as_of, utc(contract.begins))):
+            if reason := checks.idle(contract, override):
                 yield fault_at(override.source, name, f"{override.kind} {reason}. Leave it out, or name what there is")
     yield from _meant_otherwise(old, new, as_of)
     for name in sorted(new.in_force.kept - old.in_force.kept):
