@@ -1,5 +1,6 @@
 """Statements of accounts with contracts: rates, list rates, whose terms, and a contract that outlives its list."""
 
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from statement_tables import WORDS, write_rows, write_tables
 
+from ratecard import load_rate_card
 from ratecard.base.errors import TableError
 from ratecard.load.folder import load_tables
 from ratecard.statements import Statement, StatementLine, statement
@@ -47,6 +49,54 @@ def clip(when: str, account: str = "acme") -> dict[str, Any]:
 
 def made(folder: Path, tables: Path, rows: list[dict[str, Any]], month: str, account: str = "acme") -> Statement:
     return statement(write_rows(folder / "usage.csv", rows), account=account, month=month, tables=tables)
+
+
+BLOCKS = """
+family: blocks
+models:
+  - model: reader
+    name: Reader
+    type: text
+    currency: USD
+    versions:
+      - effective: 2026-08-01
+        checked: 2026-08-01
+        source: a test
+        rounding: none
+        line_places: 6
+        charges:
+          - charge: tokens
+            method: tokens
+            unit: token_block
+            rates:
+              - {tokens: input, rate: 1}
+              - {tokens: output, rate: 2}
+        examples:
+          - {usage: {prompt_tokens: 3000, completion_tokens: 0}, total: 1}
+"""
+
+
+@pytest.mark.parametrize("minimum", ["", "0.002", "0.01"])
+def test_the_list_amount_of_rounded_units_is_what_the_list_charges(tmp_path: Path, minimum: str) -> None:
+    """A quantity is rounded only to be shown, so it is not multiplied; and what has no minimum has no line of one."""
+    tables = contract(tmp_path, ACME)
+    (tables / "units.yaml").write_text("units:\n  - {unit: token_block, counts: token, per: 3000}\n")
+    least = f"rounding: none\n        minimum: {minimum}" if minimum else "rounding: none"
+    (tables / "blocks.yaml").write_text(BLOCKS.replace("rounding: none", least))
+    counts = [(1, 1), (7, 2), (11, 4), (1000, 0)]
+    rows = [
+        {**text("2026-09-05"), "model": "reader", "prompt_tokens": prompt, "completion_tokens": completion}
+        for prompt, completion in counts
+    ]
+    found = made(tmp_path, tables, rows, "2026-09")
+    book = load_rate_card(tables).at(date(2026, 9, 5))
+    usages = [{"prompt_tokens": prompt, "completion_tokens": completion} for prompt, completion in counts]
+    quotes = [book.rate({"type": "text", "model": "reader", "usage": usage}) for usage in usages]
+    amounts = {line.rated.sku: line.list_amount for line in found.lines}
+    for sku in {line.sku for quote in quotes for line in quote.lines} | amounts.keys():
+        listed = [line.amount for quote in quotes for line in quote.lines if line.sku == sku]
+        assert listed, sku
+        assert amounts[sku] == sum(listed), sku
 
 
 def test_a_rate_that_outlives_a_change_of_the_list_has_a_line_for_each_list_rate(tmp_path: Path) -> None:

@@ -117,6 +117,13 @@ class LineItem(_Value, frozen=True, gc=False):
         return self.rate.listed.rate if self.rate.listed else self.rate.unit_rate
 
     @property
+    def list_amount(self) -> Decimal:
+        """Return what the list charges for the same count; where no decimal is exact, it is rounded as `amount` is."""
+        if self.list_rate == self.unit_rate:
+            return self.amount
+        return replace(self.rate, unit_rate=self.list_rate).price(self.count)
+
+    @property
     def list_source(self) -> str:
         """Return the `file:line` of the list's rate."""
         return self.rate.listed.source if self.rate.listed else self.rate.source

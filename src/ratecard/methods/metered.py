@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
-from ratecard.base.money import EXACT, LINE_PLACES, multiply, nearest, part_of, plain, plain_text, total
+from ratecard.base.money import EXACT, LINE_PLACES, multiply, part_of, plain, plain_text, total
 from ratecard.line_items.compiling import slug
 from ratecard.line_items.conditions import charge_under, is_plain
 from ratecard.line_items.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
@@ -112,9 +111,8 @@ class Metered:
         """Return the rest up to the list's minimum, if these lines had the list's rates; None without a contract."""
         if self.listed is None or self.listed.minimum is None:
             return None
-        charged = sum(_unrounded(line, line.list_rate) for line in lines)
-        rest = max(Fraction(self.listed.minimum) - charged, Fraction(0))
-        return ListRate(nearest(rest, self.version.places_of_lines), self.listed.minimum_place)
+        rest = EXACT.subtract(self.listed.minimum, total([line.list_amount for line in lines]))
+        return ListRate(plain(max(rest, Decimal(0))), self.listed.minimum_place)
 
     def priced(self, type_: str = "") -> PricedVersion:
         """Return the version as quotes name it, for requests of a type (by default the model's own); it is kept."""
@@ -126,7 +124,3 @@ class Metered:
             )
             self._priced[type_] = version
         return self._priced[type_]
-
-
-def _unrounded(line: LineItem, unit_rate: Decimal) -> Fraction:
-    return Fraction(line.count) * Fraction(line.rate.of_unit) * Fraction(unit_rate)

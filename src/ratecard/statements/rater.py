@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
-from ratecard.base.money import EXACT, USD, is_balance, multiply
+from ratecard.base.money import EXACT, USD, is_balance
 from ratecard.card import RateCard
 from ratecard.contracts.checks import meets
 from ratecard.line_items.ledger_entry import LedgerEntry, changing_balances, unknown_worth
@@ -245,11 +245,9 @@ class AccountRater:
         list_sum = Decimal(0)
         for line in quote.lines:
             met = tuple((key, skus[line.sku]) for key, skus in marked if line.sku in skus)
-            rated, list_amount = self._of(line, quote, met), line.amount
-            if line.list_rate != line.unit_rate:
-                list_amount = multiply(line.quantity, line.list_rate)
-            list_sum = EXACT.add(list_sum, list_amount)
-            yield Line(instant, rated, line.amount if line.unit == MINIMUM else line.quantity, line.amount, list_amount)
+            list_sum = EXACT.add(list_sum, line.list_amount)
+            quantity = line.amount if line.unit == MINIMUM else line.quantity
+            yield Line(instant, self._of(line, quote, met), quantity, line.amount, line.list_amount)
         rounding, list_rounding = EXACT.subtract(quote.total, quote.exact), EXACT.subtract(list_total, list_sum)
         if rounding or list_rounding:
             # Only totals of videos are rounded; for others, this adds the rest up to the minimum of the list.
