@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from candidate_files import candidate
-from ledgers import CHAT, CLIP, PICTURE, card_with, export, line
+from ledgers import CHAT, CLIP, PICTURE, TABLES, card_with, export, line
 
 from contract_tables import card_of as contract_card
 from contract_tables import contract
 from ratecard import RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.predicates import Predicates
@@ -165,6 +166,15 @@ def test_a_model_that_a_contract_keeps_and_the_row_names_no_contract(tmp_path: P
     with simulate(export(tmp_path, line("hidden-duration-rate-5s", "1", "1", "-1")), card, by=()) as result:
         [unpriced] = result.unpriced
         assert unpriced.reason.startswith("contract: hidden is kept for accounts with a contract")
+
+
+def test_contracts_that_a_candidate_brings_are_told_to_need_the_usage(tmp_path: Path) -> None:
+    """`--contracts` is not proposed, because a bill refuses it."""
+    then = contract_card(contract("- {for: {model: chat}, percent: -20%}"), tables={"chat.yaml": TABLES})._unproved
+    now = contract_card(tables={"chat.yaml": TABLES})._unproved
+    file = export(tmp_path, line(CHAT, "2", "1", "-2"))
+    with pytest.raises(SimulationError, match=r"all rows are at list prices\. A bill .* give its usage"):
+        simulate(file, Side("now", now), [Side("then", then)], by=())
 
 
 def test_a_sku_of_no_version(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.prices.outcome import ROUNDING_PART, PricedLine, PricedShape
+from ratecard.simulation.rows.columns import LEDGER
 from ratecard.tables.card import Tables
 from ratecard.tables.contract import Contract
 
@@ -266,9 +267,9 @@ def _other_contracts(old: Side, new: Side) -> list[Contract]:
 def _why(rolled: RollUp, current: Side, side: Side) -> str:
     accounts = _listed({name for contract in _other_contracts(current, side) for name in contract.accounts})
     if accounts and not rolled.plan.account:
-        return (
-            f"it changes the prices of {accounts}, and all rows are at list prices. Price them by contract: --contracts"
-        )
+        is_bill = LEDGER in rolled.plan.layouts
+        hint = "A bill is re-rated at these: give its usage" if is_bill else "Price them by contract: --contracts"
+        return f"it changes the prices of {accounts}, and all rows are at list prices. {hint}"
     shapes, days = rolled.shapes, rolled.days
     moments = [day_or_instant(shape.moment) for shape in shapes.standing[0] if shape.moment]
     changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))
