@@ -2,9 +2,13 @@
 
 from made_up_provider import FACTORS, RATES, book, table
 
+from ratecard import RateCard
+from ratecard.cli.diff import diff_text
+from ratecard.review.compare import compare_sides
 from ratecard.review.difference import RateChange
+from ratecard.review.page import diff_page
 from ratecard.review.rates import rate_changes
-from ratecard.review.sides import Priceable
+from ratecard.review.sides import Priceable, Side
 
 
 def changes(rates: str = RATES, factors: str = FACTORS, before: str = FACTORS) -> list[RateChange]:
@@ -39,6 +43,16 @@ def test_a_factor_is_shown_as_a_rate() -> None:
     fewer = FACTORS.replace("          - {inference_geo: us, factor: 1.1}\n", "")
     assert list(map(shown, changes(factors=fewer))) == [("factor of tokens", "inference_geo us", "1.1", "", "")]
     assert [each.kind for each in changes(before=fewer)] == ["added"]
+
+
+def test_a_factor_is_in_no_currency() -> None:
+    factors = {"old": FACTORS, "new": FACTORS.replace("factor: 0.5", "factor: 0.6")}
+    old, new = (Side(name, RateCard(book(table(RATES, text)).tables)._unproved) for name, text in factors.items())
+    diff = compare_sides(old, new)
+    assert "factor of tokens, service_tier batch: 0.5 -> 0.6 (+20%)" in diff_text(diff)
+    page = diff_page(diff)
+    assert "service_tier batch" in page
+    assert "/ factor" not in page
 
 
 def test_a_line_without_a_tier_is_one_of_its_own() -> None:

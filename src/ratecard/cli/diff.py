@@ -55,7 +55,8 @@ def _of_model(change: Difference) -> Iterator[str]:
 
 def _of_rate(rate: RateChange) -> Iterator[str]:
     shown = " -> ".join(filter(None, rate.amounts))
-    per = f" {rate.currency} per {rate.unit}" if rate.unit else f" {rate.currency}"
+    currency = f" {rate.currency}" if rate.currency else ""
+    per = f"{currency} per {rate.unit}" if currency and rate.unit else currency
     percent = f" ({rate.by})" if rate.by else ""
     yield _marked(rate.mark, "    ", f"{rate.subject}: {shown}{per}{percent}")
     yield paragraph(f"      {' -> '.join(rate.places)}", indent="      ")

@@ -103,7 +103,7 @@ class RateChange(NamedTuple):
 
     @property
     def currency(self) -> str:
-        """Return the currency of both rates, or of the only one: rates in two currencies are not compared."""
+        """Return the currency of both rates, or of the only one, as two are not compared; a factor has none."""
         return next(side.currency for side in (self.old, self.new) if side)
 
     @property

@@ -99,8 +99,7 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
                 rates[charge.charge, unit.counts, side.model.currency, values] = priced
     for label, factor in _factors(side.version):
         stated = tuple(factor.conditions.get(name, "") for name in names[label])
-        each = Fraction(factor.factor)
-        priced = Priced(factor.factor, _FACTOR, each, factor.source, currency=side.model.currency)
+        priced = Priced(factor.factor, _FACTOR, Fraction(factor.factor), factor.source)
         rates[label, _FACTOR, side.model.currency, stated] = priced
     return rates
 
