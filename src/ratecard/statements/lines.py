@@ -59,8 +59,8 @@ class Rated(NamedTuple):
 
     @property
     def named(self) -> dict[str, str]:
-        """Return type, family, model and charge, by which terms name lines."""
-        return {"type": self.type, "family": self.family, "model": self.model, "charge": self.charge}
+        """Return type, family and model, by which terms name lines."""
+        return {"type": self.type, "family": self.family, "model": self.model}
 
     def meets(self, term: Term) -> bool:
         """Return True if a term is for these lines. Raises `StatementError` if they do not say so."""
