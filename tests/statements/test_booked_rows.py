@@ -290,6 +290,9 @@ def test_terms_of_the_month_are_over_booked_rows_too(tmp_path: Path) -> None:
     tables = write_tables(tmp_path / "tables", monthly=terms)
     found = made(tmp_path, tables, f"2026-10-02T00:00:00Z,{INPUT},4,3,-12,USD,scribe,r-1")
     assert [(line.kind, line.amount) for line in found.terms] == [("included", -4), ("minimum", 2)]
+    # A part of a charge counts too where the row with its units is not in the usage.
+    part = made(tmp_path, tables, f"2026-10-02T00:00:00Z,{INPUT},4,0,-3,USD,scribe,r-1")
+    assert [(line.kind, line.amount) for line in part.terms] == [("included", 0), ("minimum", 7)]
     video = "2026-10-02T00:00:00Z,reel-duration-rate-5s,0.17,1,-0.17,USD,reel,r-2"
     with_clips = "monthly:\n  - {included: 1, unit: video_second}\n"
     tables = write_tables(tmp_path / "clips", monthly=with_clips)
@@ -345,6 +348,14 @@ def test_a_refund_needs_each_row_of_the_month_in_which_its_request_was_charged(t
     )
     with pytest.raises(StatementError, match=r"for 2026-09: 1 row without a price\s+1 row of scribe: currency"):
         made(tmp_path, tables, *rows)
+
+
+def test_a_refund_needs_no_row_of_a_later_month(tmp_path: Path) -> None:
+    """A request of November that was refunded, too, and a row that cannot be read, are of that month alone."""
+    tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 1, unit: mtoken}\n")
+    later = (row.replace("r-1", "r-2").replace("2026-10", "2026-11") for row in (CHARGED, BACK))
+    unread = f"2026-11-04T00:00:00Z,{INPUT},4,1,-4,XXQ,scribe,r-3"
+    assert str(made(tmp_path, tables, CHARGED, BACK, *later, unread).payable) == "0.00"
 
 
 @pytest.mark.parametrize("day", ["2026-10-09", "2026-09-09"])

@@ -195,6 +195,21 @@ def test_a_term_includes_the_lines_of_requests_that_meet_its_conditions(
     assert [line.quantity for line in made.terms] == [Fraction(quantity)]
 
 
+@pytest.mark.parametrize(("target", "free"), [("conditions: {resolution: 720p}", 1), ("charge: tokens", 4)])
+def test_a_term_leaves_models_that_never_meet_it(tmp_path: Path, target: str, free: int) -> None:
+    """Of a clip for 1 dollar and tokens for 4, which a term of no model names by what only one of them has."""
+    term = f"monthly:\n  - {{included: 1000, currency: USD, for: {{{target}}}}}\n"
+    tables = write_tables(tmp_path / "tables", clips=REEL, words=SCRIBE, sound=None, monthly=term)
+    file = usage(
+        tmp_path,
+        "video,reel,2026-10-05T12:00:00Z,bolt,10s,720p,,",
+        "text,scribe,2026-10-05T12:00:00Z,bolt,,,1000000,0",
+        heading=f"{HEADINGS['clips']},prompt_tokens,completion_tokens",
+    )
+    made = statement(file, account="bolt", month="2026-10", tables=tables)
+    assert [line.quantity for line in made.terms] == [free]
+
+
 BOOKED = (
     "2026-10-05T12:00:00Z,scribe-llm-input-mtoken,4,1,-4,USD,scribe,r-1,bolt",
     "2026-10-05T12:00:00Z,scribe-llm-output-mtoken,10,0.5,-5,USD,scribe,r-1,bolt",

@@ -145,6 +145,8 @@ def test_the_commitment_is_drawn_at_contract_prices(balance: str, drawn: str, af
     (line,) = settled(lines("3"), commitment, balance=balance).terms
     assert (str(line.quantity), str(-line.amount)) == (drawn, drawn)
     assert line.balance == (Fraction(balance), Fraction(after))
+    record = line.to_dict()
+    assert (Fraction(record["opening_balance"]), Fraction(record["balance"])) == line.balance
 
 
 def test_a_commitment_without_a_balance_is_refused() -> None:

@@ -123,6 +123,15 @@ def test_usage_of_a_contract(places: tuple[Path, Path]) -> None:
     } == {Decimal("0.8")}
     listed = sum(row["ListCost"] for row in made if row["ChargeCategory"] != "Credit")
     assert listed == found.list_total
+    details = {row["SkuId"]: (row["SkuMeter"], json.loads(row["SkuPriceDetails"] or "{}")) for row in usage_rows}
+    assert details == {
+        "reel-duration-rate-5s": ("video", {}),
+        "reel-duration-rate-10s": ("video", {}),
+        "scribe-llm-input-mtoken": ("tokens", {"x_context": "base", "x_tokens": "input"}),
+        "scribe-llm-output-mtoken": ("tokens", {"x_context": "base", "x_tokens": "output"}),
+        "scribe-llm-cache-input-mtoken": ("tokens", {"x_context": "base", "x_tokens": "cache_input"}),
+        "voice-mcharacter": ("speech", {}),
+    }
 
 
 def test_all_terms(tmp_path: Path) -> None:
@@ -157,6 +166,13 @@ def of_booked(tmp_path: Path, tables: Path, *rows: str) -> tuple[Statement, Sequ
     made = focus_rows(found, "Inference Ltd")
     check(found, made)
     return found, made
+
+
+def test_an_amount_that_no_decimal_holds_has_12_places(tmp_path: Path) -> None:
+    """Of 3 units for 10 dollars one is included, and 6.67 dollars are to be paid."""
+    tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 1, unit: mtoken}\n")
+    _, made = of_booked(tmp_path, tables, f"2026-10-02T00:00:00Z,{INPUT},4,3,-10,USD,scribe,r-1")
+    assert [str(row["BilledCost"]) for row in made] == ["10", "-3.333333333333", "0.003333333333"]
 
 
 def test_balances_are_virtual_currencies(tmp_path: Path) -> None:

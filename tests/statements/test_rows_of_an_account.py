@@ -222,13 +222,15 @@ def test_a_commitment_needs_the_usage_since_its_beginning_or_an_opening_balance(
     usage = write_rows(tmp_path / "usage.csv", [speech("2026-11-02T00:00:00Z"), speech("2026-09-02T00:00:00Z")])
     with pytest.raises(StatementError, match="no row of 2026-10, so that it is not known what is left of it"):
         statement(usage, account="acme", month="2026-11", tables=tables)
-    known = statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=Decimal("10"))
-    assert str(known.payable) == "2.34"
+    for balance, payable in ((Decimal(0), "12.34"), (Decimal(10), "2.34"), (Decimal(100), "0.00")):
+        known = statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=balance)
+        assert str(known.payable) == payable
     for wrong, words in ((Decimal("100.01"), "is not from 0 to the commitment"), (Decimal(-1), "is not from 0")):
         with pytest.raises(StatementError, match=words):
             statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=wrong)
-    with pytest.raises(StatementError, match="an opening balance is of one commitment, and acme has none"):
-        statement(usage, account="acme", month="2026-08", tables=tables, opening_balance=Decimal(1))
+    for month, currency in (("2026-08", "USD"), ("2026-11", "EUR")):
+        with pytest.raises(StatementError, match="an opening balance is of one commitment, and acme has none"):
+            statement(usage, account="acme", month=month, tables=tables, opening_balance=Decimal(1), currency=currency)
 
 
 def test_a_later_run_lists_what_differs(tmp_path: Path, tables: Path) -> None:
