@@ -53,11 +53,17 @@ def blocked(ledger: Ledger, account: str) -> Iterator[None]:
         yield
 
 
+def writers(ledger: Ledger, account: str) -> int:
+    """How many writers have the turn of an account, or wait for it."""
+    turn = ledger._turns._turns.get(account)
+    return turn.wanted if turn else 0
+
+
 def test_threads_that_wait_for_one_account_delay_no_other(small: Ledger) -> None:
     with ThreadPoolExecutor(WRITERS) as threads:
         with blocked(small, "a"):
             waiting = [threads.submit(append, small, "a", f"r-{number}") for number in range(WRITERS)]
-            wait_for(lambda: small._turns.wanted("a") >= WRITERS)
+            wait_for(lambda: writers(small, "a") >= WRITERS)
             assert append(small, "b", "r")
             assert not any(each.done() for each in waiting)
         assert [each.result() for each in waiting] == [True] * WRITERS
@@ -74,7 +80,7 @@ def test_tasks_that_wait_for_one_account_delay_no_other(small: Ledger) -> None:
     async def all_of_them() -> list[bool]:
         with blocked(small, "a"):
             waiting = [asyncio.create_task(book("a", f"r-{number}")) for number in range(WRITERS)]
-            await asyncio.to_thread(wait_for, lambda: small._turns.wanted("a") > (0 if POSTGRES else 1))
+            await asyncio.to_thread(wait_for, lambda: writers(small, "a") > (0 if POSTGRES else 1))
             assert await book("b", "r")
             assert not any(each.done() for each in waiting)
         return await asyncio.gather(*waiting)

@@ -299,8 +299,3 @@ class Turns:
                 turn.wanted -= 1
                 if not turn.wanted:
                     del self._turns[account]
-
-    def wanted(self, account: str) -> int:
-        """Return how many writers have the turn of an account, or wait for it."""
-        turn = self._turns.get(account)
-        return turn.wanted if turn else 0
