@@ -94,6 +94,10 @@ def test_other_content_is_refused(ledger: Ledger) -> None:
             charge(ledger, Card(HALF), usage, **(WHO | options))
         assert str(caught.value) == words + said
     assert len(rows(ledger, "a")) == 1
+    # Nothing is kept of the time of a charge without rows.
+    booked(ledger, request_id="free")
+    with pytest.raises(LedgerConflictError, match=r"^request 'free' .* not the same: its content differs$"):
+        booked(ledger, request_id="free", timestamp=later)
 
 
 def test_a_charge_and_an_append_of_the_same_rows_are_the_same(ledger: Ledger) -> None:
@@ -273,6 +277,8 @@ def test_many_charges_are_written_together_or_not_at_all(ledger: Ledger) -> None
         append_many(ledger, [*many("1", account="c"), *many("2", account="c")])
     assert append_many(ledger, [*many("7", account="d"), *many("7", account="d")]) == [True, False], "twice in one call"
     assert append_many(ledger, []) == []
+    assert append_many(ledger, [*many("9", account="A"), *many("1")]) == [True, False]
+    assert append_many(ledger, [*many("1", "2", "5"), *many("3", "4", account="b")]) == [False] * 5, "each is kept"
     assert [[-row.amount for row in rows(ledger, who)] for who in "abc"] == [[1, 2, 5], [3, 4], []]
     assert [ledger.walk(who).rows for who in "abc"] == [3, 2, 0], "numbered without a gap"
 

@@ -97,6 +97,17 @@ def test_a_success_ends_failures_of_what_needs_no_more(
     assert len(caplog.messages) == (1 if problem else 2)
 
 
+@pytest.mark.parametrize(("nanoseconds", "expected"), [(0, True), (60 * 10**9 - 1, True), (60 * 10**9, False)])
+def test_a_write_that_failed_is_remembered_for_some_seconds(
+    monkeypatch: pytest.MonkeyPatch, nanoseconds: int, expected: bool
+) -> None:
+    outage = Outage()
+    moments = iter([5, 5 + nanoseconds])
+    monkeypatch.setattr("ratecard.ledger.database.monotonic_ns", lambda: next(moments))
+    outage.failed("why", WRITE)
+    assert outage.failed_to_write(60) is expected
+
+
 @pytest.mark.parametrize(
     ("need", "answers", "succeeded", "expected"),
     [

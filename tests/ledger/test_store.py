@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept import AMOUNTS, WHEN, pages, quote_of, rows
+from sqlalchemy.exc import OperationalError
 
 from databases import POSTGRES
 from ledger_rows import USAGES
@@ -18,6 +19,7 @@ from ratecard import InstantError, PriceBook
 from ratecard.base.messages import echo
 from ratecard.ledger import Clock, LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger
 from ratecard.ledger.rows import difference
+from ratecard.ledger.schema import prepare
 from ratecard.ledger.store import Ledger
 from ratecard.line_items import InferenceDetails, LedgerEntry
 
@@ -308,6 +310,25 @@ def test_a_database_that_is_not_there(tmp_path: Path) -> None:
     assert (
         str(caught.value) == "the ledger's database does not answer: the tables cannot be made: file is not a database"
     )
+
+
+@pytest.mark.parametrize("collisions", [1, 9])
+def test_processes_that_collide_while_they_make_the_tables_try_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collisions: int
+) -> None:
+    """And nothing looks at the tables once they are there."""
+    errors = [OperationalError("CREATE TABLE", None, Exception("it exists"))] * collisions
+    outcomes = iter([*errors, None])
+
+    def collide(connect: Any) -> None:
+        if (error := next(outcomes)) is not None:
+            raise error
+        prepare(connect)
+
+    monkeypatch.setattr("ratecard.ledger.database.prepare", collide)
+    with open_ledger(f"sqlite:///{tmp_path}/ledger.db") as ledger:
+        assert rows(ledger, "a") == []
+    assert list(outcomes) == []
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
