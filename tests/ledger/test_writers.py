@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from ratecard.ledger import (
     refund,
     refund_async,
 )
+from ratecard.ledger.database import check_transaction
 from ratecard.ledger.store import Ledger
 
 WHO: dict[str, Any] = {"account": "a", "request_id": "new", "timestamp": WHEN}
@@ -98,6 +100,14 @@ def test_a_connection_in_autocommit_is_refused(booked: Ledger, database: str, wa
     engine.dispose()
     assert len(rows(booked, "a")) == 1
     assert booked.walk("a").rows == 1
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
+def test_a_driver_that_does_not_say_its_mode_is_refused(dialect: str) -> None:
+    silent = SimpleNamespace(driver_connection=object(), dbapi_connection=object())
+    connection: Any = SimpleNamespace(dialect=SimpleNamespace(name=dialect), connection=silent, execute=lambda _: None)
+    with pytest.raises(LedgerError, match=r"^the connection may be in AUTOCOMMIT, which its driver does not say"):
+        check_transaction(connection)
 
 
 @pytest.mark.parametrize("way", ["create_engine", "connection", "driver"])

@@ -75,18 +75,20 @@ def check_dialect(name: str) -> None:
 def check_transaction(connection: Connection) -> None:
     """Raise `LedgerError` for a connection in AUTOCOMMIT, where a charge could be half written, or mixed with others.
 
-    The driver is asked, because it can be in this mode without the knowledge of SQLAlchemy. Needs the tables.
+    The driver is asked, because it can be in this mode without the knowledge of SQLAlchemy; one that does not say is
+    refused too. Needs the tables.
     """
     if connection.dialect.name == "sqlite":
         # Settings and hosts can begin a transaction in several ways, so only the effect is checked.
         connection.execute(delete(REQUESTS).where(false()))
-        in_transaction, level = getattr(connection.connection.driver_connection, "in_transaction", True), "SERIALIZABLE"
+        in_transaction, level = getattr(connection.connection.driver_connection, "in_transaction", None), "SERIALIZABLE"
     else:
-        in_transaction = not getattr(connection.connection.dbapi_connection, "autocommit", False)
-        level = "READ COMMITTED"
+        autocommit = getattr(connection.connection.dbapi_connection, "autocommit", None)
+        in_transaction, level = None if autocommit is None else not autocommit, "READ COMMITTED"
     if not in_transaction:
+        state = "may be in AUTOCOMMIT, which its driver does not say" if in_transaction is None else "is in AUTOCOMMIT"
         raise LedgerError(
-            "the connection is in AUTOCOMMIT: each statement is committed by itself, so a charge could be half written."
+            f"the connection {state}: each statement is committed by itself, so a charge could be half written."
             f' Pass one with transactions, of an engine without AUTOCOMMIT or with isolation_level="{level}"'
         )
 
