@@ -38,7 +38,10 @@ _MARK = "mark"
 
 
 class Mark:
-    """The target of a term, laid over the list as an override that changes no price; `key` is the target as text."""
+    """The target of a term, laid over the list as an override that changes no price; `key` is the target as text.
+
+    Conditions are resolved in one way so. A line that the target is for has a `listed` rate, as under any override.
+    """
 
     def __init__(self, card: RateCard, key: str) -> None:
         self.key, self.target = key, OverrideTarget.model_validate_json(key)
