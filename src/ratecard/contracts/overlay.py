@@ -294,9 +294,10 @@ def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> 
         if attributes is None:
             yield line
             return
-        part = line.rate.model_copy(update={"attributes": attributes})
+        is_whole = attributes == line.rate.attributes
+        part = line.rate if is_whole else line.rate.model_copy(update={"attributes": attributes})
         yield _Line(part, [[*layer, override] if index == number else layer for index, layer in enumerate(line.layers)])
-        if attributes != line.rate.attributes:
+        if not is_whole:
             yield from (_Line(rest, line.layers) for rest in less(line.rate, [part], domains))
 
     for rate in charge.rates:

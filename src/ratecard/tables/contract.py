@@ -2,6 +2,7 @@
 
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -68,7 +69,7 @@ class Override(Frozen):
         """Return the key that says what the override does."""
         return next(name for name in OVERRIDE_KINDS if getattr(self, name) is not None)
 
-    @property
+    @cached_property
     def group(self) -> str:
         """Return `price`, `at_most`, `at_least`, `only` or `closed`; one override of each group wins."""
         return "price" if self.kind in PRICE_KINDS else self.kind
