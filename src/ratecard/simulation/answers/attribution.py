@@ -271,7 +271,7 @@ def _why(rolled: RollUp, current: Side, side: Side) -> str:
         hint = "A bill is re-rated at these: give its usage" if is_bill else "Price them by contract: --contracts"
         return f"it changes the prices of {accounts}, and all rows are at list prices. {hint}"
     shapes, days = rolled.shapes, rolled.days
-    moments = [day_or_instant(shape.moment) for shape in shapes.standing[0] if shape.moment]
+    moments = [day_or_instant(shape.moment) for shape in shapes.model_moments[0] if shape.moment]
     changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))
     if not changed and accounts:
         return f"the usage has no request that a contract of {accounts} changes, on a day on which it does"

@@ -184,7 +184,7 @@ class LedgerPricer(Pricer):
         self._same: dict[tuple[Identity, Identity], bool] = {}
         self._structural: dict[tuple[Identity, Identity], str] = {}
 
-    def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
+    def price(self, side: Side, shape: UsageShape, known: Hashable = None) -> Outcome:
         """Price the rows of a shape under a side, or say why that is not possible."""
         try:
             entry = self._entry(shape)
@@ -204,7 +204,7 @@ class LedgerPricer(Pricer):
         key = (entry, Identity(was.version), Identity(now.version))
         return _once(self._charged, key, lambda: self._priced(was, now, entry))
 
-    def basis(self, side: Side, shape: UsageShape) -> Hashable:
+    def state(self, side: Side, shape: UsageShape) -> Hashable:
         """Return the moment of a row: a bill was charged by the prices of that moment."""
         return shape.moment
 

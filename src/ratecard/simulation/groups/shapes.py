@@ -263,7 +263,7 @@ class Shapes:
         return any(self.moments[number] is None for number in numpy.unique(self.moment).tolist())
 
     @cached_property
-    def standing(self) -> tuple[list[UsageShape], Any]:
+    def model_moments(self) -> tuple[list[UsageShape], Any]:
         """Return each combination of type, model, moment and account as a shape, and for each shape here its index.
 
         Attributes are left out, because they do not decide which version prices a shape. Usage of RPC names no model.
@@ -287,14 +287,14 @@ class Shapes:
     def without_accounts(self) -> "Shapes":
         """Return the same shapes as if no account had a contract."""
         other = copy(self)
-        other.__dict__.pop("standing", None)
+        other.__dict__.pop("model_moments", None)
         other.accounts = [None] * len(self.accounts)
         return other
 
     def extend(self, other: "Shapes") -> None:
         """Append further shapes, numbered after these."""
         self.__dict__.pop("numbers", None)
-        self.__dict__.pop("standing", None)
+        self.__dict__.pop("model_moments", None)
         length = numpy.where(other.length < 0, other.length, other.length + len(self.lengths))
         self.length = numpy.concatenate((self.length, length))
         self.template = numpy.concatenate((self.template, other.template + len(self.templates)))

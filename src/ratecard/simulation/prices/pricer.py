@@ -137,7 +137,7 @@ class Pricer:
         self._same_states: dict[tuple[Hashable, ...], PriceState] = {}
         self._chains: dict[tuple[RateCard, date, str | None], ContractChain] = {}
         self._meanings: dict[Identity, str] = {}
-        self._standings: dict[tuple[RateCard, PriceState], tuple[str | None, date]] = {}
+        self._representatives: dict[tuple[RateCard, PriceState], tuple[str | None, date]] = {}
         self._terms: dict[tuple[RateCard, PriceInputs, ChainNames], tuple[Hashable, ...]] = {}
 
     def add_to(self, places: int) -> None:
@@ -161,9 +161,9 @@ class Pricer:
 
     def beside(self, side: Side, base: Side, shapes: Shapes, known: Outcomes) -> Outcomes:
         """Price shapes under one side; take the outcomes of `base` (`known`) where both have the same tables."""
-        standings, of = shapes.standing
+        models, of = shapes.model_moments
         numbers = numpy.flatnonzero(
-            ~numpy.array([self.alike(base, side, model_shape) for model_shape in standings] or [True])[of]
+            ~numpy.array([self.alike(base, side, model_shape) for model_shape in models] or [True])[of]
         )
         # A shape that `base` does not offer may be offered here, and still be refused for another reason.
         priced = (known.priced | known.not_offered)[numbers]
@@ -172,8 +172,7 @@ class Pricer:
         self._price_all(side, outcomes, numbers)
         if self.remapping:
             named = numpy.array(
-                [self.remapping.named(side.card.tables, model_shape) is not None for model_shape in standings]
-                or [False]
+                [self.remapping.named(side.card.tables, model_shape) is not None for model_shape in models] or [False]
             )[of]
             others = numpy.flatnonzero(named | (known.priced & outcomes.not_offered))
             outcomes = Outcomes(shapes, outcomes.distinct, outcomes.of)
@@ -187,13 +186,13 @@ class Pricer:
         if not len(numbers):
             return
         shapes, numbered = outcomes.shapes, dict[Hashable, int]()
-        standings, of = shapes.standing
+        models, of = shapes.model_moments
         kind = numpy.array(
-            [numbered.setdefault(self.basis(side, model_shape), len(numbered)) for model_shape in standings]
+            [numbered.setdefault(self.state(side, model_shape), len(numbered)) for model_shape in models]
         )
-        bases = list(numbered)
+        states = list(numbered)
         # Shapes with a length are kinds of their own. Small integers take less time to sort.
-        kind = (2 * kind[of[numbers]] + (shapes.length[numbers] >= 0)).astype(numpy.min_scalar_type(2 * len(bases)))
+        kind = (2 * kind[of[numbers]] + (shapes.length[numbers] >= 0)).astype(numpy.min_scalar_type(2 * len(states)))
         order = numpy.argsort(kind, kind="stable")
         numbers, kind = numbers[order], kind[order]
         template = shapes.template[numbers]
@@ -203,23 +202,23 @@ class Pricer:
         ends = pairwise([*starts.tolist(), len(kind)])
         for (at, moment, party, of_kind), (start, end) in zip(first, ends, strict=True):
             shape = shapes.templates[at].shape(None, shapes.moments[moment], shapes.accounts[party])
-            basis, same_kind = bases[of_kind // 2], numbers[start:end]
+            state, same_kind = states[of_kind // 2], numbers[start:end]
             if of_kind % 2:
-                outcomes.of[same_kind] = self._by_length(side, shape, basis, outcomes, same_kind)
+                outcomes.of[same_kind] = self._by_length(side, shape, state, outcomes, same_kind)
             else:
-                outcomes.of[same_kind] = outcomes.number(self.price(side, shape, basis))
+                outcomes.of[same_kind] = outcomes.number(self.price(side, shape, state))
 
     def _by_length(
-        self, side: Side, shape: UsageShape, basis: Hashable, outcomes: Outcomes, numbers: Any
+        self, side: Side, shape: UsageShape, state: Hashable, outcomes: Outcomes, numbers: Any
     ) -> int | list[int]:
         """Return the numbers of the outcomes of shapes that differ from this one only in their length."""
         moment, shapes = _moment(side, shape), outcomes.shapes
-        if moment is None or not (isinstance(basis, PriceState) and basis.known):
-            return outcomes.number(self.price(side, shape, basis))
+        if moment is None or not (isinstance(state, PriceState) and state.known):
+            return outcomes.number(self.price(side, shape, state))
         if shape.type != _VIDEO or shape.model is None:
-            return [outcomes.number(self.price(side, counted.shape, basis)) for counted in shapes.among(numbers)]
+            return [outcomes.number(self.price(side, counted.shape, state)) for counted in shapes.among(numbers)]
         prices, lengths = (
-            self._shape_prices(side, *self._standing(side, shape, moment, basis)),
+            self._shape_prices(side, *self._representative(side, shape, moment, state)),
             shapes.length[numbers].tolist(),
         )
         try:
@@ -228,7 +227,7 @@ class Pricer:
             return outcomes.number(Refused.of(error))
 
         def outcome_of(answer: Any) -> Outcome:
-            return self._with_own_lines(side, prices.of_answer(answer, currency), basis)
+            return self._with_own_lines(side, prices.of_answer(answer, currency), state)
 
         return outcomes.numbers((prices, currency), answers, outcome_of)
 
@@ -247,31 +246,31 @@ class Pricer:
         why = outcome.refusal
         return Refused(f"as {shape.model}: {why.reason}", NOT_ADDED if why.kind == NOT_ADDED else NOT_OFFERED)
 
-    def basis(self, side: Side, shape: UsageShape) -> Hashable:
+    def state(self, side: Side, shape: UsageShape) -> Hashable:
         """Return an object that is equal for moments at which a side surely charges each shape of a model the same."""
         moment = _moment(side, shape)
-        return moment and self._state(side, shape, moment)
+        return moment and self._state_at(side, shape, moment)
 
     def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
         """Return True if two sides are sure to charge the same for every shape of a model and moment."""
-        return one.at == other.at and self.basis(one, shape) is self.basis(other, shape)
+        return one.at == other.at and self.state(one, shape) is self.state(other, shape)
 
-    def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
+    def price(self, side: Side, shape: UsageShape, known: Hashable = None) -> Outcome:
         """Return what a side charges for each row of a shape, or why it has no price; take the lines by `of_shape`.
 
-        `basis` is that of the shape, where it is known.
+        `known` is the state of the shape's price, where that is known.
         """
         if shape.type is None:
             return Refused(NO_TYPE)
-        state = self.basis(side, shape) if basis is None else basis
+        state = self.state(side, shape) if known is None else known
         if (moment := _moment(side, shape)) is None or not isinstance(state, PriceState):
             return Refused(NO_INSTANT)
         # Without such a model, the rest of the shape does not matter.
         key = (shape[:3] if state.known else shape[:2], state, side.card if state.by_contract else None)
         if (outcome := self._outcomes.get(key)) is None:
             try:
-                standing = self._standing(side, shape, side.at or state.refused_at or moment, state)
-                outcome = self._shape_prices(side, *standing).price(shape)
+                representative = self._representative(side, shape, side.at or state.refused_at or moment, state)
+                outcome = self._shape_prices(side, *representative).price(shape)
             except QuoteError as error:
                 outcome = Refused.of(error)
             outcome = self._with_own_lines(side, outcome, state)
@@ -290,7 +289,9 @@ class Pricer:
 
         return outcome.price._replace(charged=lines)
 
-    def _standing(self, side: Side, shape: UsageShape, moment: date, state: "PriceState") -> tuple[str | None, date]:
+    def _representative(
+        self, side: Side, shape: UsageShape, moment: date, state: "PriceState"
+    ) -> tuple[str | None, date]:
         """Return an account and a moment with the prices of a state, the same for all shapes of this state.
 
         Where many contracts charge the same, only one of them is compiled for each state. The account is None where
@@ -298,7 +299,7 @@ class Pricer:
         """
         if not state.by_contract:
             return None, moment
-        return self._standings.setdefault((side.card, state), (shape.account, moment))
+        return self._representatives.setdefault((side.card, state), (shape.account, moment))
 
     def _shape_prices(self, side: Side, account: str | None, moment: date) -> ShapePrices:
         chain = self._chain(side.card, account, moment)
@@ -344,7 +345,7 @@ class Pricer:
         """Return how rows contradict the prices under which they were billed; empty for usage, which was not billed."""
         return ""
 
-    def _state(self, side: Side, shape: UsageShape, moment: date) -> "PriceState":
+    def _state_at(self, side: Side, shape: UsageShape, moment: date) -> "PriceState":
         """Return what decides a shape's price on a side at a moment: one object wherever the same parts decide it."""
         place = (side.card, shape.model if shape.type != "rpc" else None)
         if (inputs := self._inputs.get(place)) is None:
