@@ -55,6 +55,12 @@ CASES: dict[str, tuple[list[str], list[str], str]] = {
         "until: 2026-11-01 -> 2027-10-01",
     ),
     "another account": ([BEGUN], [contract(DISCOUNT, accounts="a-1, a-2")], "was edited: accounts"),
+    "an account less": (
+        [contract(DISCOUNT, accounts="a-1, a-2")],
+        [BEGUN],
+        "was edited: accounts: a-1, a-2 -> a-1",
+    ),
+    "who signed it": ([BEGUN], [BEGUN.replace("signed 2026-09-20", "signed by both")], ""),
     "accounts in another order": (
         [contract(DISCOUNT, accounts="a-1, a-2")],
         [contract(DISCOUNT, accounts="a-2, a-1")],
@@ -109,6 +115,14 @@ CASES: dict[str, tuple[list[str], list[str], str]] = {
         [],
         [contract("- {for: {model: clip}, only: true}", begins="2026-12-01")],
         "only takes clip away from everyone else",
+    ),
+    "a model that everyone had, beside a contract with a reason": (
+        [],
+        [
+            contract("", "other", "a-9", further="correction: late\n"),
+            contract("- {for: {model: clip}, only: true}", begins="2026-12-01"),
+        ],
+        "c1.yaml:7: only takes clip away from everyone else",
     ),
 }
 

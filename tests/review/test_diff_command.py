@@ -433,3 +433,11 @@ def test_no_more_than_thirty_bars(folder: Path) -> None:
     assert found.count("<svg ") == 30
     assert "and 5 more below" in found
     assert "<details open>" not in found
+
+
+def test_models_that_end_do_not_fold_the_rates_of_those_that_change(folder: Path) -> None:
+    head, text = FILES[SECOND].partition("models:\n")[::2]
+    models = [text.replace("per-second-video", f"per-second-{number:02}") for number in range(15)]
+    write(folder.parent / "many", {"all.yaml": f"{head}models:\n{''.join(models)}"})
+    write(folder.parent / "few", {"all.yaml": f"{head}models:\n{models[0].replace('rate: 0.10', 'rate: 0.11')}"})
+    assert page("many", "few").count("<details open>") == 1

@@ -140,9 +140,20 @@ def test_from_nothing_is_the_worst_rise_and_has_no_percentage() -> None:
 
 
 def test_to_nothing_is_the_worst_fall() -> None:
-    _, fall = diff((SECOND, "480p, rate: 0.10", "480p, rate: 0")).worst
+    rise, fall = diff(
+        (SECOND, "480p, rate: 0.10", "480p, rate: 0.05"), (SECOND, "720p, rate: 0.20", "720p, rate: 0")
+    ).worst
+    assert rise is None
     assert fall is not None
-    assert fall.to_dict()["percent"] == "-100%"
+    assert (fall.cell, fall.by) == ("duration 3s, resolution 720p", "-100%")
+
+
+def test_the_worst_of_several_rises_is_the_greatest_in_percent() -> None:
+    rise, _ = diff(
+        (SECOND, "480p, rate: 0.10", "480p, rate: 0.30"), (SECOND, "720p, rate: 0.20", "720p, rate: 0.30")
+    ).worst
+    assert rise is not None
+    assert (rise.cell, rise.by) == ("duration 3s, resolution 480p", "+200%")
 
 
 def test_what_is_accepted_adds_and_removes_rates_and_prices() -> None:

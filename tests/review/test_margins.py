@@ -125,6 +125,25 @@ def test_a_price_below_the_margin_is_told_at_its_line_though_it_holds_only_later
     assert json.loads(done.stdout)["margins"] == {"compared": 3, "without_cost": ["unpaid"]}
 
 
+@pytest.mark.parametrize(
+    ("rate", "total", "said"),
+    [
+        ("0.10", "1.00", "resolution 720p: the price is 1, the cost 1.5: a margin of -50%"),
+        ("0", "0", "resolution 480p: the price is 0, the cost 0.8: nothing is charged for it"),
+    ],
+)
+def test_of_the_prices_of_a_rate_the_one_with_the_worst_margin_is_told(rate: str, total: str, said: str) -> None:
+    rates = "              - {resolution: 480p, rate: LATER}\n              - {resolution: 720p, rate: 0.10}\n"
+    one = "              - {resolution: [480p, 720p], rate: 0.10}\n"
+    table = TABLE.replace(rates, one).replace("0.10", rate).replace("1.00", total)
+    cost = COSTS.replace("{rate: 0.08}", "{resolution: 480p, rate: 0.08}, {resolution: 720p, rate: 0.15}")
+    card, costs = (
+        RateCard(tables_from({"mixed.yaml": text.encode()})) for text in (table, cost.replace("0.80", "1.50"))
+    )
+    [told] = thin_margins(card, TableCosts(costs), Fraction(3, 10), date(2027, 10, 2)).faults
+    assert said in told.message
+
+
 def card_of(rates: str) -> RateCard:
     lines = by_tokens(f"- {{tokens: output, rate: 8}}\n{rates}")
     return RateCard(tables_from({"a.yaml": family(text_model("flat", lines)).encode()}))

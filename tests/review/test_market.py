@@ -204,6 +204,48 @@ def test_a_price_by_resolution_is_not_beside_one_without(cards: tuple[ratecard.R
     ]
 
 
+def pair(folder: Path, ours: str, theirs: str, more: Mapping[str, str] = {}) -> Market:
+    """The comparison of two models `x`, each in a card with these further files."""
+    cards = [
+        ratecard.load_rate_card(written(folder / side, {"x.yaml": f"family: x\nmodels:\n{text}", **more}))
+        for side, text in (("ours", ours), ("theirs", theirs))
+    ]
+    return compare_models(cards[0], cards[1], {"x": "x"}, at=AT)
+
+
+def test_a_price_of_what_is_counted_is_compared_under_its_conditions(tmp_path: Path) -> None:
+    example = "{usage: {images: 1, resolution: 1K}, total: 0.04}"
+    factors = "            factors:\n              - {service_tier: batch, factor: 0.5}\n"
+    ours = charge("per-image", "image", "resolution: 1K, rate: 0.04", options=factors)
+    theirs = charge(
+        "per-image", "image", "resolution: 1K, rate: 0.04", "resolution: 1K, service_tier: batch, rate: 0.03"
+    )
+    one, other = (model("x", each, "image", example=example) for each in (ours, theirs))
+    market = pair(tmp_path, one, other)
+    assert [row[1:4] for row in rows(market)] == [
+        ("resolution 1K", "0.04", "0.04"),
+        ("resolution 1K, service_tier batch", "0.02", "0.03"),
+    ]
+
+
+def test_what_is_not_sold_has_no_price(tmp_path: Path) -> None:
+    """Ours sells no quick batches, and has no price for a request that names no lane."""
+    meters = {"meters.yaml": "conditions:\n  - {condition: lane, values: [slow, quick]}\n"}
+    factors = "{service_tier: batch, factor: 0.5}", "{lane: slow, factor: 1}", "{lane: quick, factor: 2}"
+    options = "            factors:\n" + "".join(f"              - {factor}\n" for factor in factors)
+    tokens = charge("tokens", "mtoken", "tokens: [input, output], rate: 4", options=options)
+    example = "{usage: {tokens: {input: 0}, lane: slow}, total: 0}"
+    unsold = "        not_sold: [{service_tier: batch, lane: quick}]\n"
+    ours, theirs = (model("x", tokens, more=more, example=example) for more in (unsold, ""))
+    market = pair(tmp_path, ours, theirs, meters)
+    assert [row[1:4] for row in rows(market) if row[0] == "input tokens"] == [
+        ("lane slow", "4", "4"),
+        ("lane quick", "8", "8"),
+        ("service_tier batch, lane slow", "2", "2"),
+        ("service_tier batch, lane quick", "", "4"),
+    ]
+
+
 def test_another_currency_is_listed_and_not_compared(cards: tuple[ratecard.RateCard, ratecard.RateCard]) -> None:
     market = compare_models(*cards, {"plain": ["t/euro", "t/plain"]}, at=AT)
     assert market.models[0].reason == "ours is in USD, theirs in EUR: prices of two currencies are not compared"
@@ -237,6 +279,8 @@ def test_every_format(folders: tuple[Path, Path], tmp_path: Path) -> None:
     assert "tiers beside t/euro\n    ours is in USD, theirs in EUR" in text.stdout
     assert "Not in the map: draw, listen" in text.stdout
     markdown = run(folders, MAP, "--format=markdown").stdout
+    assert "\n### `plain` beside `t/plain`\n\n#### Prices\n" in markdown
+    assert "\n### `tiers` beside `t/euro`\n\n* ours is in USD, theirs in EUR" in markdown
     assert "| input tokens | 4 | 5 | +1 | +25% | USD / mtoken | `ours.yaml:17, theirs.yaml:17` |" in markdown
     page = run(folders, MAP, "--format=html").stdout
     assert "<b>tiers beside t/tiers</b>" in page
@@ -257,6 +301,7 @@ def test_every_format(folders: tuple[Path, Path], tmp_path: Path) -> None:
         ("plain:\n  - t/plain\n  - t/eura\n", "map.yaml:3: 't/eura' is not a model of theirs. Did you mean 't/euro'?"),
         ("plain: [t/plain, t/plain]\n", "map.yaml:1: t/plain is listed twice; keep one"),
         ("plain: {a: b}\n", "map.yaml:1: plain must name a model of theirs, or a list of such"),
+        ("plain: {a: b}\nplane: t/plain\n", "map.yaml:2: 'plane' is not a model of ours. Did you mean 'plain'?"),
         ("plain: []\n", "map.yaml:1: plain must name a model"),
         ("plain:\n", "map.yaml:1: plain must name a model"),
         ("- plain\n", "map.yaml:1: must hold models, like `our-model: their-model`"),
@@ -296,16 +341,14 @@ def tiered(name: str, edge: str) -> str:
         ("above: 200000", "from: 200000", ["up to 200,000 tokens", "from 200,001 tokens"]),
         ("from: 200000", "above: 200000", ["up to 200,000 tokens", "from 200,001 tokens"]),
         ("from: 200001", "above: 200000", ["up to 200,000 tokens", "from 200,001 tokens"]),
+        # An empty prompt is a range of its own.
+        ("from: 1", "from: 1", ["up to 0 tokens", "from 1 tokens"]),
         # Two tokens are a range.
         ("above: 200001", "from: 200000", ["up to 199,999 tokens", "of 200,000 to 200,001 tokens", *LONGER]),
     ],
 )
 def test_ranges_that_meet_at_an_edge_are_joined(tmp_path: Path, ours: str, theirs: str, prompts: list[str]) -> None:
-    cards = [
-        ratecard.load_rate_card(written(tmp_path / side, {"x.yaml": f"family: x\nmodels:\n{tiered('x', edge)}"}))
-        for side, edge in (("ours", ours), ("theirs", theirs))
-    ]
-    market = compare_models(cards[0], cards[1], {"x": "x"}, at=AT)
+    market = pair(tmp_path, tiered("x", ours), tiered("x", theirs))
     assert [row[1] for row in rows(market) if row[0] == "input tokens"] == [f"prompts {each}" for each in prompts]
     assert market.counts()["higher than ours"] == len(prompts) - 2
 
