@@ -69,12 +69,16 @@ def test_the_figures_are_those_of_simulate(
 
 def test_the_figures_by_hand(pricer: DraftPricer) -> None:
     """Ten times 5 s at 0.154 and 8 s at 0.1232, each request rounded to the cent: 0.77 and 0.99; then times 2."""
-    tiles = {tile.label: tile for tile in pricer.answer(Draft(DAY, (Factor("model", (KLING,), "2"),))).panel.tiles}
+    panel = pricer.answer(Draft(DAY, (Factor("model", (KLING,), "2"),))).panel
+    tiles = {tile.label: tile for tile in panel.tiles}
     # 1.54 and 1.97 a request: 10 x (1.54 + 1.97) - 10 x (0.77 + 0.99) = 17.50
     assert tiles["Difference"].value == "+$17.50"
     assert tiles["Difference"].direction == 1
     assert tiles["Margin now"].value == "$0.00"
     assert tiles["Margin then"].value == "$17.50"
+    assert (tiles["Margin now"].note, tiles["Margin then"].note) == ("0% of revenue", "41.31% of revenue")
+    assert panel.by_model is not None
+    assert [bars["x"] for bars in panel.by_model.figure["data"]] == [["17.50", "0.00"]]
 
 
 def test_without_changes_it_answers_what_is_now(pricer: DraftPricer, usage: Path) -> None:
