@@ -105,7 +105,7 @@ def test_a_margin_of_just_that_much_is_enough(tmp_path: Path, costs: Path) -> No
     done = check(folder, "--min-margin", "20%", "--cost", costs)
     assert done.exit_code == 0, done.output
     assert done.stdout.endswith(
-        "3 prices compared with their costs; prices of 1 models have no cost and are not compared: unpaid.\n"
+        "3 prices compared with their costs; prices of 1 model have no cost and are not compared: unpaid.\n"
     )
 
 
@@ -142,6 +142,16 @@ def test_of_the_prices_of_a_rate_the_one_with_the_worst_margin_is_told(rate: str
     )
     [told] = thin_margins(card, TableCosts(costs), Fraction(3, 10), date(2027, 10, 2)).faults
     assert said in told.message
+
+
+def test_a_cost_may_depend_on_what_no_price_does(tmp_path: Path) -> None:
+    rates = "rates: [{resolution: 480p, rate: 0.08}, {resolution: 720p, rate: 0.15}]"
+    paid = COSTS.replace("rates: [{rate: 0.08}]", rates).replace("total: 0.80", "total: 1.50")
+    folder = tables(tmp_path / "tables", TABLE.replace("LATER", "0.10"))
+    done = check(folder, "--min-margin", "10%", "--cost", tables(tmp_path / "costs", paid), "--json")
+    words = r"clip from (\d{4}).*resolution 720p: the price is 1, the cost 1.5: a margin of -50%"
+    assert (done.exit_code, re.findall(words, done.stdout)) == (1, ["2027", str(datetime.now(UTC).year)])
+    assert json.loads(done.stdout)["margins"] == {"compared": 4, "without_cost": ["unpaid"]}
 
 
 def card_of(rates: str) -> RateCard:

@@ -114,7 +114,7 @@ def check(
         words = f"{found_margins.compared:,} prices compared with their costs"
         if missing := found_margins.unknown:
             named = ", ".join(missing[:_NAMED]) + (f" and {len(missing) - _NAMED} more" if missing[_NAMED:] else "")
-            words += f"; prices of {len(missing)} models have no cost and are not compared: {named}"
+            words += f"; prices of {plural(len(missing), 'model')} have no cost and are not compared: {named}"
         below += f"\n{words}.\n"
         more |= {"margins": {"compared": found_margins.compared, "without_cost": list(missing)}}
         if not found_margins.compared:

@@ -64,8 +64,8 @@ def _pairs(
     seen: set[str] = set()
     for book, other in ((old, new), (new, old)):
         for words, cell in _asked(book, model, unstated) if book else ():
-            if _key(cell) not in seen:
-                seen.add(_key(cell))
+            if cell.key not in seen:
+                seen.add(cell.key)
                 quotes = cell.quote, _priced(other, cell)
                 yield (words, *quotes) if book is old else (words, *quotes[::-1])
 
@@ -93,10 +93,6 @@ def _without(cell: Cell, names: Collection[str]) -> Cell:
     usage = {name: value for name, value in cell.usage.items() if name not in names}
     counts = {name: value for name, value in usage.items() if name not in ("type", "model")}
     return cell._replace(body=body | {"usage": json.dumps(counts)}, usage=usage)
-
-
-def _key(cell: Cell) -> str:
-    return repr((sorted(cell.body.items()), cell.video, cell.quote.type))
 
 
 def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:

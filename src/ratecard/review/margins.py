@@ -1,9 +1,10 @@
 """Compare every price with its cost, and report those that leave less than a margin."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import date
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError, in_order
 from ratecard.base.identity import Identity
@@ -56,8 +57,7 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
             if pair in seen:
                 continue
             seen.add(pair)
-            for cell in price_cells(prices, model.model):
-                cost = _cost(paid, cell, costs.share)
+            for cell, cost in _compared(model.model, prices, paid, costs.share):
                 if cost is None:
                     unknown[model.model] = None
                     continue
@@ -83,6 +83,35 @@ def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
 
 def _at_its_hour(version: Version, day: date) -> object:
     return Identity(version), open_at(windows_of([version]), utc(day))
+
+
+def _compared(
+    model: str, prices: PriceBook, paid: PriceBook, share: Fraction | None
+) -> Iterator[tuple[Cell, Fraction | None]]:
+    """Yield each price cell of a model with its cost; None if that is not known.
+
+    A cost may depend on what no price does, such as the resolution: the cells of the costs are priced too.
+    """
+    cells = list(price_cells(prices, model))
+    known = {cell.key for cell in cells}
+    finer = [cell for cell in _priced(price_cells(paid, model), prices) if cell.key not in known]
+    for cell in cells:
+        cost = _cost(paid, cell, share)
+        if cost is not None or not any(_asked(cell).items() <= _asked(other).items() for other in finer):
+            yield cell, cost
+    yield from ((cell, _cost(paid, cell, share)) for cell in finer)
+
+
+def _asked(cell: Cell) -> Mapping[str, Any]:
+    return cell.body if cell.usage is None else cell.usage
+
+
+def _priced(cells: Iterator[Cell], prices: PriceBook) -> Iterator[Cell]:
+    """Yield these cells as quoted by other prices, as far as these have the models and their requests."""
+    with suppress(QuoteError):
+        for cell in cells:
+            with suppress(QuoteError):
+                yield cell._replace(quote=cell.priced(prices))
 
 
 def _cost(paid: PriceBook, cell: Cell, share: Fraction | None) -> Fraction | None:

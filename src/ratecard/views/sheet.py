@@ -70,6 +70,11 @@ class Cell(NamedTuple):
     quote: Quote
     usage: Mapping[str, Any] | None = None
 
+    @property
+    def key(self) -> str:
+        """Return a text that equal requests have in common."""
+        return repr((sorted(self.body.items()), self.video, self.quote.type))
+
     def priced(self, prices: PriceBook) -> Quote:
         """Return the quote of the same request in another book. Raises `QuoteError` if that has no price for it."""
         return prices.quote_video(self.body, source=self.video) if self.usage is None else prices.rate(self.usage)
