@@ -313,6 +313,18 @@ def test_vercel_s_steps_are_added_up_and_a_last_step_is_not_taken_for_all() -> N
     assert read("vercel", searched).counts == {"web_search": 2}
 
 
+@pytest.mark.parametrize("given", [[0], [0, 1, 1], [0, 1, "end", 0, 1]], ids=["lost", "twice", "another stream"])
+def test_vercel_s_steps_are_those_of_the_usage_of_all_steps(given: list[Any]) -> None:
+    usage = {"inputTokens": 100, "outputTokens": 20, "outputTokenDetails": {"textTokens": 15, "reasoningTokens": 5}}
+    steps = [{"type": "finish-step", "usage": usage}] * 2
+    # The end may have fewer counts than the steps.
+    end = {"type": "finish", "totalUsage": {"inputTokens": 200, "outputTokens": 40}}
+    assert read("vercel", [*steps, end]).tokens == {"input": 200, "output": 40, "output_reasoning": 10}
+    parts = [end if step == "end" else steps[step] for step in given]
+    said = "This is of all steps, and differs from their sum: give each step once"
+    assert refusal("vercel", [*parts, end]) == {"totalUsage": said}
+
+
 def attribute(name: str, **value: Any) -> dict[str, Any]:
     return {"key": name, "value": value}
 

@@ -181,6 +181,24 @@ def test_tokens_of_audio_are_not_dropped_for_its_seconds() -> None:
     assert read.tokens == {"input": 30, "output": 5}  # type: ignore[union-attr]
 
 
+def test_another_count_beside_seconds_is_refused_as_beside_tokens() -> None:
+    usage = {"type": "duration", "seconds": 5}
+    assert list(refusals("openai", {"usage": usage | {"fresh_tokens": 9}})) == [("usage", "fresh_tokens")]
+    assert list(refusals("openai", {"usage": usage | {"details": {"fresh": 9}}})) == [("usage", "details", "fresh")]
+    # What a transcript has beside its usage is not counted.
+    part = {"usage": usage | {"fresh_tokens": 0}, "segments": [{"id": 1, "tokens": [5]}], "duration": 4.2}
+    assert usage_from("openai", part, model="m").seconds == 5  # type: ignore[union-attr]
+
+
+def test_a_usage_in_seconds_and_one_in_tokens_are_not_one_stream() -> None:
+    seconds = {"type": "transcript.text.done", "usage": {"type": "duration", "seconds": 5}}
+    counts = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+    tokens = {"type": "response.completed", "response": {"id": "a", "usage": counts}}
+    said = "This usage is in seconds, and another in tokens: give each by itself"
+    assert refusals("openai", [seconds, tokens]) == {("0",): said}
+    assert refusals("openai", [tokens, seconds | {"id": "a"}]) == {("1",): said}
+
+
 @pytest.mark.parametrize("odd", [["x"], {"a": 1}, 5, True])
 def test_a_word_of_another_type_is_refused_or_says_nothing(odd: Any) -> None:
     for name, dialect in DIALECTS.items():

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, Problems, invalid_enum, wrong_type
+from ratecard.base.messages import REQUIRED, Path, Problems, invalid_enum, wrong_type
 from ratecard.requests.body import mapping_of
 from ratecard.requests.counters import MODALITIES, UsageDialect, Way
 from ratecard.requests.dialects import DIALECTS
@@ -130,6 +130,8 @@ class _Response:
         self._listed: dict[str, str] = {}
         # The fields of audio by the second and of images by the piece, which have no tokens.
         self._other: dict[str, Any] = {}
+        # The part whose usage is in seconds; a length that a response has beside its usage is no other count.
+        self._seconds_at: Path | None = None
         self._is_embedding = False
 
     def take(self, part: Any) -> None:
@@ -168,18 +170,23 @@ class _Response:
         self._made_apart(part)
         if seconds is not None:
             self._other = {"seconds": checked_count(seconds, at_seconds, self._problems, fractions=True)}
+            if usage is not None:
+                self._seconds_at = (self._stream.place,) if self._stream else ()
+                beside = CarefulReader(dialect, self._problems, at)
+                beside.sort_out({name: value for name, value in fields.items() if (*at, name) != at_seconds})
+                beside.read_others()
         elif usage is not None or has_counts:
             self._reading = reading = CarefulReader(dialect, self._problems, at)
             self._calls = self._calls + self._calls_of(part) if turn else self._calls_of(part)
             reading.sort_out(fields)
             reading.read_others()
-            self._check_all_steps(part, reading.counts)
             self._add(reading.counts, turn)
         elif pieces:
             choices = {
                 name: value_in(part, way) for name, way in (("resolution", ("size",)), ("quality", ("quality",)))
             }
             self._other = {"n": len(pieces)} | {name: word for name, word in choices.items() if word is not None}
+        self._check_all_steps(part)
 
     def _pieces_of(self, part: Any) -> list[Any] | tuple[Any, ...]:
         """Return the images of a response; empty if it lists something else."""
@@ -243,13 +250,18 @@ class _Response:
                     words = "This is not in the counts of the usage: read it by itself, with its own model"
                     self._problems.append(((*way, *(() if index is None else (index,))), words))
 
-    def _check_all_steps(self, part: Any, counts: CountAt) -> None:
-        """Refuse a usage of all steps that differs from that of the last step; with one step, both are the same."""
+    def _check_all_steps(self, part: Any) -> None:
+        """Refuse a usage of all steps that differs from that of the last step, or from the steps of the stream so far.
+
+        With one step, both are the same. The end of a stream may leave out counts that its steps have.
+        """
         at = self._dialect.of_all_steps
-        if fields := mapping_of(value_in(part, at)) if at else None:
+        if self._counts and (fields := mapping_of(value_in(part, at)) if at else None):
             of_all = CarefulReader(self._dialect, self._problems, at)
             of_all.sort_out(fields)
-            if of_all.counts != counts:
+            if self._stream and any(count != self._counts.get(way, 0) for way, count in of_all.counts.items()):
+                self._problems.append((at, "This is of all steps, and differs from their sum: give each step once"))
+            elif not self._stream and of_all.counts != self._counts:
                 words = "This is of all steps, and the usage of the last: give the usage of each step by itself"
                 self._problems.append((at, words))
 
@@ -276,6 +288,8 @@ class _Response:
         stated = {name: word for name, word in self._conditions.items() if word} | conditions
         other = {} if self._counts else self._other
         note = self._stream.note(bool(self._counts or other)) if self._stream else {}
+        if self._counts and self._seconds_at is not None and not problems:
+            problems.append((self._seconds_at, "This usage is in seconds, and another in tokens: give each by itself"))
         if other:
             of_other = TranscriptionUsage if "seconds" in other else ImageUsage
             other |= {LISTED: note} if note else {}
