@@ -51,6 +51,8 @@ def refusal(content: str | bytes) -> str:
         (json.dumps([ROW, None]), "row 2 must be an object, not null"),
         (json.dumps([ROW, ROW | {"inferenceDetails": "r"}]), "row 2: inferenceDetails is not an object"),
         (json.dumps([ROW | {"inferenceDetails": [5]}]), "row 1: inferenceDetails is not an object"),
+        (json.dumps([ROW | {"inferenceDetails": []}]), "row 1: inferenceDetails is not an object"),
+        (json.dumps([ROW | {"inferenceDetails": 0}]), "row 1: inferenceDetails is not an object"),
         (json.dumps([ROW | {"inferenceDetails": {"requestId": 5}}]), "row 1: requestId 5 is not text"),
         (
             json.dumps([ROW | {"inferenceDetails": {"requestId": "r", "promptTokens": 0.5}}]),

@@ -71,7 +71,10 @@ def cycle_of(prices: PriceBook) -> Iterable[LedgerEntry]:
 
 
 def test_a_number_at_the_edge_of_a_chunk_is_read_in_whole() -> None:
-    assert list(json_rows(Trickle('{"limit": 12345 , "data": [{"a": 67890}]}', 1))) == [{"a": 67890}]
+    for number in ("12345", "12.5", "12e3", "-1.25E+30", "0.1e-7"):
+        page = f'{{"limit": {number} , "total":{number}, "data": [{{"a": 67890}}]}}'
+        for chunk in range(1, len(page)):
+            assert list(json_rows(Trickle(page, chunk))) == [{"a": 67890}]
 
 
 @pytest.mark.parametrize(

@@ -110,8 +110,8 @@ class JsonText:
             except RecursionError:
                 raise LedgerError("not JSON: it is nested too deeply") from None
             else:
-                # A value at the end of the buffer may continue: 12 of 123.
-                if end < len(self._text) or not self._more():
+                # A number at the end of the buffer may continue: 12 of 123, and 12 with e+ after it of 12e+3.
+                if end + len("e+") < len(self._text) or not self._more():
                     self._at = end
                     return value
 
@@ -287,7 +287,8 @@ def entry_in(row: Mapping[str, Any], rates: Sequence[Rates], number: int) -> Led
     if cells.get("units") not in (None, "") and _decimal(number, "units", cells["units"]) != unit:
         raise LedgerError(f"row {number}: units {str(cells['units'])[:_ECHO]} is not what unit says. Keep one")
     timestamp, sku, _, notes = (_text(number, name, cells.get(name)) for name in _TEXTS)
-    details = _details(number, cells["inferenceDetails"]) if cells.get("inferenceDetails") else None
+    given = cells.get("inferenceDetails")
+    details = None if given in (None, {}) else _details(number, given)
     contract = _text(number, CONTRACT, cells.get(CONTRACT)) or None
     return LedgerEntry(timestamp, sku, price, unit, amount, currency, notes, details, contract=contract)
 
