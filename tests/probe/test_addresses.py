@@ -205,6 +205,9 @@ def test_a_name_without_an_address_says_so(server: VideoServer) -> None:
         ("https://a\r\nX: y/", "its URL is not valid"),
         ("https://" + "a" * 70 + ".invalid/", "its (URL is not valid|host has no address)"),
         ("https://\ud800/", "its URL is not valid"),
+        # A name that claims to be an encoded one, and is not.
+        ("https://xn--a/", "its host has no address"),
+        ("https://a..b/", "its (URL is not valid|host has no address)"),
     ],
 )
 def test_urls_that_are_not_fetched(url: str, reason: str) -> None:

@@ -103,6 +103,7 @@ def test_redirects_are_followed_to_a_number(server: VideoServer) -> None:
         ({"status": 200}, "it is empty"),
         ({"status": 302, "Location": "http://127.0.0.1:x/"}, "it redirects to a URL that is not valid"),
         ({"status": 302, "Location": "http://127.0.0.1:1/"}, "its URL names port 1. Allowed: "),
+        ({"status": 302, "Location": "http://xn--a/"}, "its URL names port 80"),
         ({"status": 302, "Location": "https://127.0.0.1/"}, "its URL does not begin with http://"),
         ({"status": 206}, "its server answered a range without saying which"),
         ({"status": 206, "Content_Range": "bytes 0-65535/*"}, "its server answered a range without saying which"),

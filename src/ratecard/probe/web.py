@@ -56,7 +56,7 @@ class Web:
         except (httpx.InvalidURL, ValueError):
             raise UnreadableError("its URL is not valid") from None
         allowed = " or ".join(f"{scheme}://" for scheme in self._limits.schemes)
-        if url.scheme not in self._limits.schemes or not url.host:
+        if url.scheme not in self._limits.schemes or not url.raw_host:
             raise UnreadableError(f"its URL does not begin with {allowed}, or data:")
         if url.userinfo:
             raise UnreadableError("its URL holds a user name or a password")
