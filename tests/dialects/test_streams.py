@@ -114,6 +114,30 @@ def test_the_parts_of_a_stream_are_in_order() -> None:
     assert refusal("anthropic", [events[0], *events[:0:-1]]) == {"2": ORDER}
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "loses"),
+    [
+        ({"input_tokens": 9}, {"input_tokens": 0}, True),
+        ({"input_tokens": 9, "cache_read_input_tokens": 90}, {"cache_read_input_tokens": 0}, True),
+        ({"input_tokens": 9, "cache_creation_input_tokens": 90}, {"cache_creation_input_tokens": 80}, True),
+        ({"input_tokens": 9, "server_tool_use": {"web_search_requests": 3}},
+         {"server_tool_use": {"web_search_requests": 2}}, True),
+        ({"input_tokens": 9, "server_tool_use": {"web_fetch_requests": 1}},
+         {"server_tool_use": {"web_fetch_requests": 0}}, True),
+        ({"input_tokens": 0}, {"input_tokens": 9, "server_tool_use": {"web_search_requests": 3}}, False),
+        # The later part splits the prompt into what is new and what the cache had.
+        ({"input_tokens": 100}, {"input_tokens": 20, "cache_read_input_tokens": 80}, False),
+    ],
+)  # fmt: skip
+def test_a_later_part_loses_nothing_of_an_earlier_one(first: dict[str, Any], last: dict[str, Any], loses: bool) -> None:
+    start = {"type": "message_start", "message": {"id": "a", "usage": {"output_tokens": 1} | first}}
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 7} | last}
+    if loses:
+        assert refusal("anthropic", [start, end]) == {"1": ORDER}
+    else:
+        assert tokens("anthropic", [start, end])["output"] == 7
+
+
 UNFINISHED: list[tuple[str, Any]] = [
     ("openai", [{"id": "a", "choices": [{"finish_reason": None}], "usage": LESS}]),
     ("openai", [{"id": "a", "choices": [{"finish_reason": None}], "usage": LESS}] * 2),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from pydantic import ValidationError
@@ -221,8 +222,24 @@ class _Response:
         way = ways_again.get("total") or ways_again.get("completion")
         if self._stream and way:
             self._stream.in_order(self._counts[way], counts[way])
-        replaces = self._dialect.stream == "replace"
-        self._counts = self._without_stale_parts(counts) | counts if replaces else counts or self._counts
+        if self._dialect.stream != "replace":
+            self._counts = counts or self._counts
+            return
+        before, self._counts = self._counts, self._without_stale_parts(counts) | counts
+        if self._stream:
+            # Nor does the prompt, in whatever parts it is counted, or a count of other things than tokens.
+            earlier, later = map(self._prompt_and_meters, (before, self._counts))
+            for name, count in earlier.items():
+                self._stream.in_order(count, later.get(name, 0))
+
+    def _prompt_and_meters(self, counts: CountAt) -> dict[str, int | Decimal]:
+        """Return the sum of the tokens of the prompt, and of each meter."""
+        sums: dict[str, int | Decimal] = {}
+        for way, count in counts.items():
+            counter = self._dialect.counter_at[way]
+            if name := PROMPT if PROMPT in (counter.bucket, counter.beside) else counter.meter:
+                sums[name] = sums.get(name, 0) + count
+        return sums
 
     def _without_stale_parts(self, counts: CountAt) -> CountAt:
         """Return the counts so far, without the breakdown of a count that is now given again without a breakdown.
