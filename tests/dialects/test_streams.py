@@ -129,13 +129,32 @@ def test_the_parts_of_a_stream_are_in_order() -> None:
         ({"input_tokens": 100}, {"input_tokens": 20, "cache_read_input_tokens": 80}, False),
     ],
 )  # fmt: skip
-def test_a_later_part_loses_nothing_of_an_earlier_one(first: dict[str, Any], last: dict[str, Any], loses: bool) -> None:
+def test_a_later_part_of_anthropic_loses_nothing_of_an_earlier_one(
+    first: dict[str, Any], last: dict[str, Any], loses: bool
+) -> None:
     start = {"type": "message_start", "message": {"id": "a", "usage": {"output_tokens": 1} | first}}
     end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 7} | last}
     if loses:
         assert refusal("anthropic", [start, end]) == {"1": ORDER}
     else:
         assert tokens("anthropic", [start, end])["output"] == 7
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ((10, 5, None, None), (0, 5, None, None)),
+        ((10, 5, None, 15), (10, None, None, None)),
+        ((10, 5, 50, 65), (10, 5, None, None)),
+    ],
+    ids=["prompt", "output", "thoughts"],
+)
+def test_a_later_usage_loses_nothing_of_an_earlier_one(first: Any, last: Any) -> None:
+    names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount")
+    usages = [dict(zip(names, counts, strict=True)) for counts in (first, last)]
+    parts: list[dict[str, Any]] = [{"responseId": "a", "usageMetadata": usage} for usage in usages]
+    parts[0]["candidates"] = [{"finishReason": "STOP"}]
+    assert refusal("gemini", parts) == {"1": ORDER}
 
 
 UNFINISHED: list[tuple[str, Any]] = [

@@ -217,27 +217,25 @@ class _Response:
         if turn or self._dialect.stream == "add":
             self._counts |= {way: count + self._counts.get(way, 0) for way, count in counts.items()}
             return
-        # Within a stream, the total (without one, the output) never becomes less.
-        ways_again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
-        way = ways_again.get("total") or ways_again.get("completion")
-        if self._stream and way:
-            self._stream.in_order(self._counts[way], counts[way])
-        if self._dialect.stream != "replace":
-            self._counts = counts or self._counts
-            return
-        before, self._counts = self._counts, self._without_stale_parts(counts) | counts
+        before, after = self._counts, counts or self._counts
+        if self._dialect.stream == "replace":
+            after = self._without_stale_parts(counts) | counts
+        self._counts = after
         if self._stream:
-            # Nor does the prompt, in whatever parts it is counted, or a count of other things than tokens.
-            earlier, later = map(self._prompt_and_meters, (before, self._counts))
-            for name, count in earlier.items():
-                self._stream.in_order(count, later.get(name, 0))
+            # The total never becomes less; without one, nor do the prompt, the output, and what has a meter.
+            sums = self._sums(after, before)
+            for name, count in self._sums(before, after).items():
+                self._stream.in_order(count, sums.get(name, 0))
 
-    def _prompt_and_meters(self, counts: CountAt) -> dict[str, int | Decimal]:
-        """Return the sum of the tokens of the prompt, and of each meter."""
+    def _sums(self, counts: CountAt, others: CountAt) -> dict[str, int | Decimal]:
+        """Return the total of a part if other counts have one too; else the sum of each side and of each meter."""
         sums: dict[str, int | Decimal] = {}
         for way, count in counts.items():
             counter = self._dialect.counter_at[way]
-            if name := PROMPT if PROMPT in (counter.bucket, counter.beside) else counter.meter:
+            if counter.name == "total" and way in others:
+                return {"total": count}
+            sides = [side for side in _WHOLES if side in (counter.bucket, counter.beside)]
+            for name in filter(None, (*sides, counter.meter)):
                 sums[name] = sums.get(name, 0) + count
         return sums
 
