@@ -69,7 +69,7 @@ def test_others_are_answered_soon(name: str) -> None:
     with serving("--workers", "2", RATECARD_DRAIN=str(DRAIN), RATECARD_GRACE=str(GRACE)) as server:
         workers = server.workers()
         assert len(workers) == 2
-        # This is measured before the attack, so that its own load is no excuse.
+        # This is measured before the attack, so that the load of the attack does not raise the limit.
         most = SLOWEST * stretch()
         with attacked(server, name):
             time.sleep(BEGIN)

@@ -1,6 +1,8 @@
-"""Text in CSV that a spreadsheet would run as a formula, and how it stays text."""
+"""Cells of CSV: text that a spreadsheet would run as a formula, and rows that do not fit their heading."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 # A spreadsheet runs a cell with this beginning as a formula; with an apostrophe before it, the cell is text.
 FORMULA, MARK = r"^[=+\-@\t\r\n]", "'"
@@ -13,3 +15,14 @@ def text_cell(words: str) -> str:
     ("'=1+1", 'acme')
     """
     return f"{MARK}{words}" if re.match(FORMULA, words) else words
+
+
+def unfit_row(row: Mapping[Any, Any]) -> str:
+    """Return why a row of `csv.DictReader` does not fit its heading; empty for one that does.
+
+    >>> unfit_row({"a": "1", "b": None}), unfit_row({"a": "1", "b": ""})
+    ('has fewer cells than the heading. Is the file cut off?', '')
+    """
+    if None in row:
+        return "has more cells than the heading"
+    return "has fewer cells than the heading. Is the file cut off?" if None in row.values() else ""

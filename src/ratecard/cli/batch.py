@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from ratecard.base.csv_text import unfit_row
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import MOST_NAMES, plural
 from ratecard.cli.simulate_progress import counted
@@ -106,11 +107,8 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
         except csv.Error as error:  # An open quotation mark makes all rows after it part of this one.
             yield QuoteError(INVALID, [((), f"Row {reader.reader.line_num} is not CSV: {error}")])
             continue
-        if None in row:
-            yield QuoteError(INVALID, [((), f"Row {reader.line_num} has more cells than the heading")])
-        elif None in row.values():
-            words = f"Row {reader.line_num} has fewer cells than the heading. Is the file cut off?"
-            yield QuoteError(INVALID, [((), words)])
+        if words := unfit_row(row):
+            yield QuoteError(INVALID, [((), f"Row {reader.line_num} {words}")])
         else:
             try:
                 yield of_text({name.strip(): text.strip() for name, text in row.items()})

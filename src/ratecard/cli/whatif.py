@@ -119,10 +119,11 @@ def command(usage: Sequence[str], settings: Mapping[str, Any]) -> str:
     """Return the command that simulates the same usage, without its prices."""
     words = ["ratecard", "simulate", *usage]
     for name, value in settings.items():
+        option = f"--{name.replace('_', '-')}"
         if name == "columns":
             words += [word for known, column in value.items() for word in ("--map", f"{known}={column}")]
         elif value is True:
-            words.append(f"--{name.replace('_', '-')}")
+            words.append(option)
         elif value not in (None, False) and name != "memory":
-            words += [f"--{name.replace('_', '-')}", str(value)]
+            words += [option, str(value)]
     return shlex.join(words)

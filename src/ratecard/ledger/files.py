@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
+from ratecard.base.csv_text import unfit_row
 from ratecard.base.errors import LedgerError
 from ratecard.base.json_text import JsonError, compact_json, digits, distinct
 from ratecard.base.messages import echo, field_name, type_word
@@ -198,10 +199,8 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
         if missing:
             raise LedgerError(f"the heading has no {', '.join(missing)}")
         for number, row in enumerate(reader, 1):
-            if None in row:
-                raise LedgerError(f"row {number} has more cells than the heading")
-            if None in row.values():
-                raise LedgerError(f"row {number} has fewer cells than the heading. Is the file cut off?")
+            if words := unfit_row(row):
+                raise LedgerError(f"row {number} {words}")
             yield row | {"inferenceDetails": {name: row[name] for name in _DETAILS if row.get(name)}}
     except csv.Error as error:
         raise LedgerError(f"after line {reader.line_num}: not CSV: {error}") from None

@@ -131,7 +131,7 @@ class _Response:
         self._listed: dict[str, str] = {}
         # The fields of audio by the second and of images by the piece, which have no tokens.
         self._other: dict[str, Any] = {}
-        # The part whose usage is in seconds; a length that a response has beside its usage is no other count.
+        # The part whose usage is in seconds. A length beside a usage of tokens is not such a usage.
         self._seconds_at: Path | None = None
         self._is_embedding = False
 

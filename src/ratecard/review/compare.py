@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
-from ratecard.base.errors import QuoteError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import plain
 from ratecard.line_items.quote import Quote
@@ -66,7 +65,7 @@ def _pairs(
         for words, cell in _asked(book, model, unstated) if book else ():
             if cell.key not in seen:
                 seen.add(cell.key)
-                quotes = cell.quote, _priced(other, cell)
+                quotes = cell.quote, cell.priced(other) if other else None
                 yield (words, *quotes) if book is old else (words, *quotes[::-1])
 
 
@@ -81,7 +80,7 @@ def _asked(prices: PriceBook, model: str, unstated: Collection[str]) -> Iterator
         left_out = [name for name in unstated if name in (cell.body if cell.usage is None else cell.usage)]
         if left_out:
             shorter = _without(cell, left_out)
-            if (quote := _priced(prices, shorter)) is not None:
+            if (quote := shorter.priced(prices)) is not None:
                 words = (describe(shorter), *(f"{name} left out" for name in sorted(left_out)))
                 yield ", ".join(filter(None, words)), shorter._replace(quote=quote)
 
@@ -93,16 +92,6 @@ def _without(cell: Cell, names: Collection[str]) -> Cell:
     usage = {name: value for name, value in cell.usage.items() if name not in names}
     counts = {name: value for name, value in usage.items() if name not in ("type", "model")}
     return cell._replace(body=body | {"usage": json.dumps(counts)}, usage=usage)
-
-
-def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
-    """Return the quote of a cell in another book; None if that book has no price for it."""
-    if prices is None:
-        return None
-    try:
-        return cell.priced(prices)
-    except QuoteError:
-        return None
 
 
 def describe(cell: Cell) -> str:

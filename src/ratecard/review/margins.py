@@ -94,7 +94,10 @@ def _compared(
     """
     cells = list(price_cells(prices, model))
     known = {cell.key for cell in cells}
-    finer = [cell for cell in _priced(price_cells(paid, model), prices) if cell.key not in known]
+    finer = list[Cell]()
+    with suppress(QuoteError):  # the costs may have no such model then
+        quoted = ((cell, cell.priced(prices)) for cell in price_cells(paid, model) if cell.key not in known)
+        finer = [cell._replace(quote=quote) for cell, quote in quoted if quote]
     for cell in cells:
         cost = _cost(paid, cell, share)
         if cost is not None or not any(_asked(cell).items() <= _asked(other).items() for other in finer):
@@ -106,19 +109,10 @@ def _asked(cell: Cell) -> Mapping[str, Any]:
     return cell.body if cell.usage is None else cell.usage
 
 
-def _priced(cells: Iterator[Cell], prices: PriceBook) -> Iterator[Cell]:
-    """Yield these cells as quoted by other prices, as far as these have the models and their requests."""
-    with suppress(QuoteError):
-        for cell in cells:
-            with suppress(QuoteError):
-                yield cell._replace(quote=cell.priced(prices))
-
-
 def _cost(paid: PriceBook, cell: Cell, share: Fraction | None) -> Fraction | None:
     """Return the cost of a cell; None if it is not known."""
-    try:
-        quote = cell.priced(paid)
-    except QuoteError:
+    quote = cell.priced(paid)
+    if quote is None:
         return None
     return Fraction(quote.total) * (1 if share is None else share) if quote.currency == cell.quote.currency else None
 

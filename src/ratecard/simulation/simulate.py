@@ -136,7 +136,7 @@ def simulate(
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and rolled.shapes.undated) else ""
             types = {template.type for template in rolled.shapes.templates}
             without = rolled.rows_without_account()
-            alike = rolled.accounts_alike({name for side in compared for name in side.card.in_force.of_accounts})
+            alike = rolled.accounts_alike(side.card for side in compared)
             rolled.reading = replace(
                 reading.with_columns(known, plan, types), odd=odd, without_account=without, alike=alike
             )

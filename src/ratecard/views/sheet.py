@@ -75,9 +75,12 @@ class Cell(NamedTuple):
         """Return a text that equal requests have in common."""
         return repr((sorted(self.body.items()), self.video, self.quote.type))
 
-    def priced(self, prices: PriceBook) -> Quote:
-        """Return the quote of the same request in another book. Raises `QuoteError` if that has no price for it."""
-        return prices.quote_video(self.body, source=self.video) if self.usage is None else prices.rate(self.usage)
+    def priced(self, prices: PriceBook) -> Quote | None:
+        """Return the quote of the same request in another book; None if that has no price for it."""
+        try:
+            return prices.quote_video(self.body, source=self.video) if self.usage is None else prices.rate(self.usage)
+        except QuoteError:
+            return None
 
     def row(self) -> dict[str, str]:
         """Return the cell as text, by column; fields that the price does not depend on are empty."""

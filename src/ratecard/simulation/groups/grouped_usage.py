@@ -234,10 +234,11 @@ class RollUp:
         queries = (f"SELECT coalesce(sum(requests), 0) FROM {part.table} WHERE {where}" for part in self._parts)
         return sum(int(self.workspace.connection.execute(query).fetchall()[0][0]) for query in queries)
 
-    def accounts_alike(self, signed: Collection[str]) -> tuple[str, ...]:
-        """Return the accounts that differ from one of these in capitals or spaces around alone, in order."""
+    def accounts_alike(self, cards: Iterable[RateCard]) -> tuple[str, ...]:
+        """Return, in order, the accounts that differ from one with a contract in capitals or spaces around alone."""
         if not self.plan.account or not self._parts:
             return ()
+        signed = {name for card in cards for name in card.in_force.of_accounts}
         accounts = " UNION ".join(
             f"SELECT {self.plan.account_column} AS name FROM {part.table}" for part in self._parts
         )
