@@ -1,34 +1,28 @@
-"""Read a provider's response, in the dialect of the provider, as a typed usage."""
+"""Read a provider's response, in the dialect of the provider, as a typed usage.
+
+A response may be a stream: its parts must be complete and in order.
+"""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 from pydantic import ValidationError
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, Path, Problems, invalid_enum, wrong_type
-from ratecard.requests.body import mapping_of
-from ratecard.requests.counters import MODALITIES, UsageDialect, Way
+from ratecard.base.json_text import JsonError, read_json
+from ratecard.base.messages import REQUIRED, Path, Problems, field_name, invalid_enum, wrong_type
+from ratecard.requests.body import MOST_PROBLEMS, mapping_of
+from ratecard.requests.counters import MODALITIES, Sign, UsageDialect, Way
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.fields import decimal
 from ratecard.requests.metered import LISTED
-from ratecard.requests.responses import (
-    INVALID_RESPONSE,
-    Stream,
-    first_of,
-    is_stream,
-    of_export,
-    opened_json,
-    says,
-    value_in,
-    values_in,
-)
 from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, checked_count, usage_plan, word_of
 from ratecard.requests.usage import EmbeddingUsage, ImageUsage, TextUsage, TranscriptionUsage
 from ratecard.tables.meters import COMPLETION, PROMPT
 
+_INVALID = "Invalid response"
 # The buckets that every usage of tokens has.
 _WHOLES = (PROMPT, COMPLETION)
 
@@ -68,12 +62,12 @@ def usage_from(
     ({'input': 1114, 'output': 406, 'cache_input': 1111}, 'batch')
     """
     if (known := DIALECTS.get(dialect)) is None:
-        raise QuoteError(INVALID_RESPONSE, [(("dialect",), invalid_enum(DIALECTS, dialect))])
+        raise QuoteError(_INVALID, [(("dialect",), invalid_enum(DIALECTS, dialect))])
     problems: Problems = []
     conditions = {name: value for name, value in conditions.items() if value is not None}
-    response = of_export(opened_json(response, ()), known, problems)
-    listed = is_stream(response)
-    stream = Stream(known, problems, partial) if listed or says(response, known.begins) else None
+    response = _of_export(_opened_json(response, ()), known, problems)
+    listed = _is_stream(response)
+    stream = _Stream(known, problems, partial) if listed or _says(response, known.begins) else None
     read = _Response(known, problems, stream)
     if listed and known.stream == "refuse":
         problems.append(((), "Each of these is a request of its own: read one at a time"))
@@ -89,7 +83,7 @@ def usage_from(
         except ValidationError as error:  # of the arguments: what a response says has been checked
             problems += [(fault["loc"], fault["msg"]) for fault in error.errors()]
     if problems or usage is None:
-        raise QuoteError(INVALID_RESPONSE, problems)
+        raise QuoteError(_INVALID, problems)
     return usage
 
 
@@ -119,7 +113,7 @@ def _has_parts(bucket: str, tokens: Mapping[str, int]) -> bool:
 class _Response:
     """The counts and conditions of all parts of one response."""
 
-    def __init__(self, dialect: UsageDialect, problems: Problems, stream: Stream | None) -> None:
+    def __init__(self, dialect: UsageDialect, problems: Problems, stream: "_Stream | None") -> None:
         self._dialect, self._problems, self._stream = dialect, problems, stream
         self._counts: CountAt = {}
         # The reader of the last part with a usage.
@@ -138,32 +132,32 @@ class _Response:
     def take(self, part: Any) -> None:
         """Read one part of a stream, or all of a response."""
         dialect = self._dialect
-        part = opened_json(part, ())
+        part = _opened_json(part, ())
         if self._stream:
             self._stream.take(part)
-        self._model = first_of(part, dialect.model)[1] or self._model
+        self._model = _first_of(part, dialect.model)[1] or self._model
         for name, ways in dialect.conditions.items():
-            if (value := first_of(part, ways)[1]) is not None:
+            if (value := _first_of(part, ways)[1]) is not None:
                 word = word_of(value)
                 self._conditions[name] = dialect.values.get(name, {}).get(word, word)
-        self._is_embedding |= says(part, dialect.embedding)
-        at, kind = first_of(part, dialect.kinds)
+        self._is_embedding |= _says(part, dialect.embedding)
+        at, kind = _first_of(part, dialect.kinds)
         if kind is not None and word_of(kind) not in dialect.read_kinds:
             self._problems.append((at, invalid_enum(sorted(dialect.read_kinds), word_of(kind))))
             return
-        if says(part, dialect.of_several):
+        if _says(part, dialect.of_several):
             words = "This counts several requests together: give the response of each by itself"
             self._problems.append((("object",), words))
             return
-        at, usage = first_of(part, dialect.usage)
-        usage = opened_json(usage, at)
+        at, usage = _first_of(part, dialect.usage)
+        usage = _opened_json(usage, at)
         usage_object = part if usage is None else usage
         if (fields := mapping_of(usage_object)) is None:
             self._problems.append((at, wrong_type("object", usage_object)))
             return
         has_counts = any(fields.get(way[0]) is not None for way in dialect.counter_at)
         pieces = self._pieces_of(part)
-        at_seconds, seconds = ((), None) if has_counts else first_of(part, dialect.seconds)
+        at_seconds, seconds = ((), None) if has_counts else _first_of(part, dialect.seconds)
         turn = self._stream is not None and bool(usage or has_counts) and self._stream.is_turn(part)
         if self._stream and self._other and (pieces or seconds is not None):
             self._stream.refuse()
@@ -184,32 +178,32 @@ class _Response:
             self._add(reading.counts, turn)
         elif pieces:
             choices = {
-                name: value_in(part, way) for name, way in (("resolution", ("size",)), ("quality", ("quality",)))
+                name: _value_in(part, way) for name, way in (("resolution", ("size",)), ("quality", ("quality",)))
             }
             self._other = {"n": len(pieces)} | {name: word for name, word in choices.items() if word is not None}
         self._check_all_steps(part)
 
     def _pieces_of(self, part: Any) -> list[Any] | tuple[Any, ...]:
         """Return the images of a response; empty if it lists something else."""
-        pieces = first_of(part, self._dialect.pieces)[1]
+        pieces = _first_of(part, self._dialect.pieces)[1]
         if not isinstance(pieces, (list, tuple)):
             return ()
         ways = [(name,) for name in self._dialect.piece]
-        return pieces if all(first_of(piece, ways)[0] for piece in pieces) else ()
+        return pieces if all(_first_of(piece, ways)[0] for piece in pieces) else ()
 
     def _list(self, part: Any) -> None:
         """Keep the items that a part lists. The same place in a later part is the same item, except in another turn."""
         dialect = self._dialect
-        prefix = (self._stream.place,) if self._stream and says(part, dialect.turns) else ()
+        prefix = (self._stream.place,) if self._stream and _says(part, dialect.turns) else ()
         for way, meter in dialect.listed.items():
-            for path, value in values_in(part, way):
+            for path, value in _values_in(part, way):
                 # A part of a stream states the index of its item in the list.
-                index = value_in(value, ("index",))
+                index = _value_in(value, ("index",))
                 place = (*path[:-1], index) if isinstance(index, int) else path
                 self._listed |= {} if value is None else {".".join(map(str, (*prefix, *place))): meter}
-        at, output = first_of(part, _OUTPUT) if dialect.listed_calls else ((), ())
+        at, output = _first_of(part, _OUTPUT) if dialect.listed_calls else ((), ())
         for index, entry in enumerate(output if isinstance(output, (list, tuple)) else ()):
-            if call := dialect.listed_calls.get(word_of(value_in(entry, ("type",)))):
+            if call := dialect.listed_calls.get(word_of(_value_in(entry, ("type",)))):
                 self._listed[".".join(map(str, (*prefix, *at, index)))] = call
 
     def _add(self, counts: CountAt, turn: bool) -> None:
@@ -258,9 +252,9 @@ class _Response:
 
     def _made_apart(self, part: Any) -> None:
         """Refuse further requests that the counts do not include, unless all of their own counts are zero."""
-        for way, requests in (found for apart in self._dialect.apart for found in values_in(part, apart)):
+        for way, requests in (found for apart in self._dialect.apart for found in _values_in(part, apart)):
             for index, entry in enumerate(requests) if isinstance(requests, (list, tuple)) else ((None, requests),):
-                kind, fields = value_in(entry, ("type",)), mapping_of(entry) or {}
+                kind, fields = _value_in(entry, ("type",)), mapping_of(entry) or {}
                 if kind != "message" and any(decimal(count) for count in fields.values()):
                     words = "This is not in the counts of the usage: read it by itself, with its own model"
                     self._problems.append(((*way, *(() if index is None else (index,))), words))
@@ -271,7 +265,7 @@ class _Response:
         With one step, both are the same. The end of a stream may leave out counts that its steps have.
         """
         at = self._dialect.of_all_steps
-        if self._counts and (fields := mapping_of(value_in(part, at)) if at else None):
+        if self._counts and (fields := mapping_of(_value_in(part, at)) if at else None):
             of_all = CarefulReader(self._dialect, self._problems, at)
             of_all.sort_out(fields)
             if self._stream and any(count != self._counts.get(way, 0) for way, count in of_all.counts.items()):
@@ -283,13 +277,13 @@ class _Response:
     def _calls_of(self, part: Any) -> Counter[str]:
         """Return the calls of tools that a response counts beside its usage, by meter."""
         calls = Counter[str]()
-        output = first_of(part, _OUTPUT)[1] if self._dialect.calls else None
+        output = _first_of(part, _OUTPUT)[1] if self._dialect.calls else None
         for entry in output if isinstance(output, (list, tuple)) else ():
-            kind, action = (word_of(value_in(entry, way) or "") for way in (("type",), ("action", "type")))
+            kind, action = (word_of(_value_in(entry, way) or "") for way in (("type",), ("action", "type")))
             meter = self._dialect.calls.get((kind, action)) or self._dialect.calls.get((kind,))
             calls.update(filter(None, (meter,)))
         for meter, ways in self._dialect.calls_at.items():
-            way, number = first_of(part, ways)
+            way, number = _first_of(part, ways)
             if way:
                 calls[meter] = int(checked_count(number, way, self._problems) or 0)
         return +calls
@@ -337,3 +331,177 @@ class _Response:
         further = {name: value for name, value in (("counts", counts), (LISTED, listed)) if value}
         usage_class = EmbeddingUsage if self._is_embedding else TextUsage
         return usage_class(model=name, tokens=_with_common_parts(tokens), **further, **stated)
+
+
+_TWO = "These are two responses: give each by itself"
+_TWICE = "This turn is given twice"
+_ANOTHER_MODEL = "This usage is of another model: leave it out, and read it by itself"
+_ASYNCHRONOUS = "Collect an asynchronous stream first: [part async for part in stream]"
+_NOT_IN_ORDER = "Give the parts of a stream in their order"
+_NOT_FINISHED = "This stream has not finished. Give all of its parts, or partial=True for the price of what came"
+
+
+class _Stream:
+    """The state of a stream that is read part by part: its order, its turns, and whether it has finished."""
+
+    def __init__(self, dialect: UsageDialect, problems: Problems, partial: bool) -> None:
+        self._dialect, self._problems, self._partial = dialect, problems, partial
+        self._number: Decimal | None = None
+        # The number of the part that is being read.
+        self.place = -1
+        # The numbers of parts that have the id of another response, and of parts that are complete responses.
+        self._others: list[int] = []
+        self._complete: list[int] = []
+        # The first id that the client made (True), and the first other id (False).
+        self._ids: dict[bool, str] = {}
+        self._another_model: list[int] = []
+        self._turns: set[str] = set()
+        # True if the parts with a usage so far are turns; None before the first part.
+        self._of_turns: bool | None = None
+        self._finished = False
+
+    def take(self, part: Any) -> None:
+        """Read the order, the beginning, the end and the id of the stream from a part, with or without a usage."""
+        dialect = self._dialect
+        self.place += 1
+        if (number := decimal(_first_of(part, dialect.order)[1])) is not None:
+            if self._number is not None and number <= self._number:
+                self.refuse(_NOT_IN_ORDER)
+            self._number = number
+        if _says(part, dialect.begins):
+            self._finished = False
+            if self._of_turns is False:
+                self.refuse()
+        self._finished |= _says(part, dialect.ends)
+        if _says(part, dialect.complete):
+            self._finished = True
+            self._complete.append(self.place)
+        id_ = self._id_of(part)
+        if id_ and self._ids.setdefault(id_.startswith(dialect.ids_of_client), id_) != id_:
+            self._others.append(self.place)
+
+    def is_turn(self, part: Any) -> bool:
+        """Return True if a part with a usage is a turn; refuse one that neither is a turn nor continues the stream."""
+        if _says(part, self._dialect.of_another_model):
+            self._another_model.append(self.place)
+            return False
+        turn, id_ = _says(part, self._dialect.turns), self._id_of(part)
+        if turn and id_ in self._turns - {""}:
+            self.refuse(_TWICE)
+        elif self._of_turns is not None and not (turn and self._of_turns):
+            goes_on = id_ or _says(part, self._dialect.continues) or self._dialect.stream == "add"
+            if turn or self._of_turns or not goes_on:
+                self.refuse()
+        self._turns |= {id_} if turn else set()
+        self._of_turns = turn
+        return turn
+
+    def in_order(self, before: int | Decimal, after: int | Decimal) -> None:
+        """Refuse a total that is less than an earlier one."""
+        if after < before:
+            self.refuse(_NOT_IN_ORDER)
+
+    def note(self, has_usage: bool) -> dict[str, str]:
+        """Return the note that a stream was cut off, or no note; refuse such a stream unless it may be partial."""
+        if self.place:
+            self._problems += [((place,), _ANOTHER_MODEL) for place in self._another_model[:MOST_PROBLEMS]]
+        others = [*(self._complete if self.place else ()), *self._others]
+        if others and not (self._of_turns or self._problems):
+            self._problems.append(((others[0],), _TWO))
+        cut_off = self._dialect.ends and self.place >= 0 and not (self._finished or self._problems)
+        if cut_off and not self._partial:
+            self._problems.append(((), _NOT_FINISHED))
+        return {"stream: not finished": ""} if cut_off and self._partial and has_usage else {}
+
+    def _id_of(self, part: Any) -> str:
+        """Return the id of the response in a part; empty if it has none, like the first part of a stream from Azure."""
+        id_ = _first_of(part, self._dialect.id)[1]
+        return "" if id_ is None or (word := word_of(id_)).startswith(self._dialect.ids_of_parts) else word
+
+    def refuse(self, words: str = _TWO) -> None:
+        """Add a problem of this part, unless it has one already."""
+        at = (self.place,)
+        if len(self._problems) < MOST_PROBLEMS and all(path != at for path, _ in self._problems):
+            self._problems.append((at, words))
+
+
+def _opened_json(given: Any, at: Path) -> Any:
+    """Read text or bytes as JSON; return any other value as it is. Raises `QuoteError` for text that is not JSON."""
+    if not isinstance(given, (str, bytes, bytearray)):
+        return given
+    try:
+        return read_json(given)
+    except JsonError as error:
+        raise QuoteError(_INVALID, [(at, f"The text {error}")]) from None
+
+
+def _value_in(given: Any, way: Iterable[str]) -> Any:
+    """Return the value at the end of a way through mappings, JSON and client objects; None if there is no value.
+
+    Raises `QuoteError` for invalid text that begins like JSON: otherwise, other counts would be read in its place.
+    """
+    return next((value for _, value in _values_in(given, tuple(way))), None)
+
+
+def _values_in(given: Any, way: Way, at: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield every value at the end of a way, with its path; the name `*` means every entry of a list."""
+    for place, name in enumerate(way):
+        if name == "*":
+            for index, entry in enumerate(given if isinstance(given, (list, tuple)) else ()):
+                yield from _values_in(entry, way[place + 1 :], (*at, index))
+            return
+        if isinstance(given, str) and given.lstrip().startswith("{"):
+            given = _opened_json(given, at)
+        at = (*at, name)
+        given = given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+    yield at, given
+
+
+def _says(part: Any, signs: Iterable[Sign]) -> bool:
+    """Return True if a part has one of these signs."""
+    return any(
+        word_of(value) in words if words else bool(value) or isinstance(value, Mapping)
+        for way, words in signs
+        for _, value in _values_in(part, way)
+        if value is not None
+    )
+
+
+def _first_of(given: Any, ways: Iterable[Way]) -> tuple[Way, Any]:
+    """Return the first of these ways that leads to a value, and the value; an empty way and None without any."""
+    return next(((way, value) for way in ways if (value := _value_in(given, way)) is not None), ((), None))
+
+
+def _is_stream(response: Any) -> bool:
+    """Return True for a response in parts: a list, an iterator, or a client object that yields the parts.
+
+    Raises `QuoteError` for an asynchronous stream. Pydantic models yield their fields, so they are not streams.
+    """
+    if isinstance(response, AsyncIterable) and not isinstance(response, Iterable):
+        raise QuoteError(_INVALID, [((), _ASYNCHRONOUS)])
+    is_one = isinstance(response, (str, bytes, bytearray, Mapping)) or hasattr(response, "model_dump")
+    return isinstance(response, Iterable) and not is_one
+
+
+def _of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
+    """Return the only request of an export, or a list of its requests; attributes in a list become a mapping."""
+    if dialect.exported and _value_in(response, dialect.exported[:1]) is not None:
+        requests = [request for _, request in _values_in(response, dialect.exported) if request is not None]
+        response = requests if len(requests) > 1 else next(iter(requests), response)
+    entries = _value_in(response, (dialect.attributes,)) if dialect.attributes else None
+    if not isinstance(entries, (list, tuple)):
+        return response
+    attributes: dict[str, Any] = {}
+    for index, entry in enumerate(entries):
+        name = str(_value_in(entry, ("key",)))
+        if name in attributes:
+            problems.append(((dialect.attributes, index), f"{field_name(name)} is given twice in this list"))
+        attributes[name] = _typed(_value_in(entry, ("value",)))
+    return {**(mapping_of(response) or {}), dialect.attributes: attributes}
+
+
+def _typed(given: Any) -> Any:
+    """Return the value of an OTLP attribute; whole numbers are text there: `{"intValue": "12"}`."""
+    way, value = _first_of(given, (("intValue",), ("doubleValue",), ("stringValue",), ("boolValue",)))
+    is_whole = way == ("intValue",) and isinstance(value, str) and value.isascii() and value.isdigit()
+    return int(value) if is_whole else value if way else given
