@@ -12,7 +12,7 @@ import ratecard
 from ratecard import QuoteError, RateCard
 from ratecard.base.messages import Finding
 from ratecard.candidates import overlay
-from ratecard.load.video_checks import check_video
+from ratecard.load.checks import check_video
 from ratecard.tables.units import VideoFields
 from ratecard.tables.video import VideoModel, VideoVersion
 

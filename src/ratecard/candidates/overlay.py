@@ -15,9 +15,8 @@ from ratecard.base.messages import Finding, Path
 from ratecard.candidates.file import CandidateFile
 from ratecard.candidates.rates import At, Refusal, amounts_of, lines_to_set, moved, rates_to_scale, scaled, source_of
 from ratecard.contracts.checks import ContractChecks, contract_faults, fault_at
-from ratecard.load.checks import check_metered, check_model, check_references
+from ratecard.load.checks import check_metered, check_model, check_references, check_video
 from ratecard.load.monthly import TermChecks
-from ratecard.load.video_checks import check_video
 from ratecard.tables.candidate import Add, Change, Retire, Scale, SetRate
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.selection import ModelNames, Selection, known_names, names_of_model, no_model

@@ -26,10 +26,10 @@ from ratecard.load.checks import (
     check_names,
     check_references,
     check_units,
+    check_video,
     check_vocabulary,
 )
 from ratecard.load.faults import TextFile, complaints
-from ratecard.load.video_checks import check_video
 from ratecard.tables.card import MODEL_CLASSES, AnyModel, Family, ModelsOnDemand, Tables
 from ratecard.tables.limits import Limits, LimitsFile
 from ratecard.tables.meters import Meters
