@@ -10,9 +10,9 @@ from made_videos import mp4, video
 from video_server import VideoServer, running
 
 from ratecard import QuoteError
-from ratecard.probe import Limits, network, probe
-from ratecard.probe.network import is_public
+from ratecard.probe import Limits, probe, web
 from ratecard.probe.probing import UnreadableError
+from ratecard.probe.web import is_public
 from ratecard.probe.worker import read_source
 
 
@@ -102,7 +102,7 @@ def test_a_server_of_ipv6_sees_no_connection_either() -> None:
 
 def test_a_redirect_to_a_private_address_is_refused(server: VideoServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first server counts as public, the second does not."""
-    monkeypatch.setattr(network, "is_public", lambda address: address == "127.0.0.1")
+    monkeypatch.setattr(web, "is_public", lambda address: address == "127.0.0.1")
     with running(VideoServer(("127.0.0.2", 0))) as hidden:
         hidden.paths["/video"] = mp4()
         for target in (f"http://127.0.0.2:{hidden.port}/video", f"http://2130706434:{hidden.port}/video"):
@@ -121,7 +121,7 @@ def test_a_redirect_is_refused_in_a_probe(server: VideoServer) -> None:
 
 def test_a_name_whose_answer_changes_leads_nowhere_else(server: VideoServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """DNS rebinding: public at the check, private at the connection. There is one look-up, and no other."""
-    monkeypatch.setattr(network, "is_public", lambda address: address == "127.0.0.1")
+    monkeypatch.setattr(web, "is_public", lambda address: address == "127.0.0.1")
     system = socket.getaddrinfo
 
     def only_numbers(host: str, *rest: Any, **named: Any) -> Any:
@@ -145,7 +145,7 @@ def test_a_name_whose_answer_changes_between_connections_is_refused(
     server: VideoServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first server closes after each answer, so that the second range needs a second connection."""
-    monkeypatch.setattr(network, "is_public", lambda address: address == "127.0.0.1")
+    monkeypatch.setattr(web, "is_public", lambda address: address == "127.0.0.1")
     file = video("mp4", size=(320, 240))
 
     def answer_and_close(handler: Any) -> None:

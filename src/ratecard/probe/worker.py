@@ -14,9 +14,8 @@ from urllib.parse import unquote_to_bytes
 
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.probe.container import facts_of
-from ratecard.probe.network import Resolver, look_up
 from ratecard.probe.probing import Limits, UnreadableError, is_data_uri
-from ratecard.probe.web import BLOCK, RangedFile, Web
+from ratecard.probe.web import BLOCK, RangedFile, Resolver, Web, look_up
 
 _MEMORY = 2 * 2**30
 _FILES = 64
