@@ -1,10 +1,11 @@
-"""`ratecard simulate`: what it prints and writes, what it refuses, and how it ends when it is stopped."""
+"""`ratecard simulate`: what it prints and writes, what it refuses, its progress, and how it ends when it is stopped."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow
@@ -15,6 +16,8 @@ from rich.cells import cell_len
 from test_cli_terminal import COLUMNS, plain, terminal
 
 from ratecard.cli import main
+from ratecard.cli.simulate_progress import ProgressWatch, progress
+from ratecard.simulation.progress import HowFar
 from ratecard.simulation.report.output import WRITERS
 from reports import files
 
@@ -293,3 +296,169 @@ def test_beside_files_each_reason_is_said_once_and_the_others_are_counted(tmp_pa
     line = done.stderr.splitlines()[0]
     assert line.count("Specified model not found: ") == 3
     assert line.endswith("; and 1 more reason")
+
+
+def test_one_bar_goes_from_nothing_to_all(paths: tuple[str, str, str]) -> None:
+    usage, dearer, _ = paths
+    seen = terminal("simulate", usage, "--candidate", dearer)
+    shown = plain(seen)
+    assert "0%" in shown
+    assert "Reading usage" in shown
+    result = shown.rpartition("rows cannot be priced")[2]
+    assert "%\n" not in result.partition("\n")[0]
+    assert [line for line in result.splitlines() if cell_len(line) > COLUMNS] == []
+
+
+def test_what_a_line_says() -> None:
+    now = [0.0]
+    watch = ProgressWatch(lambda: now[0])
+    part = [0.0]
+    watch.begin("Reading usage: tokens", HowFar(5, 90, lambda: part[0], 1_000_000))
+    assert watch.look().line() == "  5 %  Reading usage: tokens, 0:00 left"
+    now[0], part[0] = 10.0, 50.0
+    assert watch.look().line() == " 48 %  Reading usage: tokens, 50,000 rows a second, 0:11 left"
+    part[0] = 40.0  # an engine may take back its percentage
+    assert watch.look().percent == 47.5
+    watch.begin("Writing", None)
+    assert watch.look().line() == " 95 %  Writing, 50,000 rows a second, 0:01 left"
+
+
+def test_lines_are_told_where_there_is_no_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    said = ""
+    with progress(every=0.01) as begin:
+        begin("Reading usage: tokens", HowFar(5, 90, lambda: 50.0, 1_000))
+        while "\n 48 %  Reading usage: tokens, " not in f"\n{said}":
+            time.sleep(0.01)
+            said += capfd.readouterr().err
+    capfd.readouterr()
+    with progress() as begin:  # short work prints nothing
+        begin("Reading usage: tokens", None)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_usage_is_read(
+    paths: tuple[str, str, str], tmp_path: Path
+) -> None:
+    _, dearer, _ = paths
+    unreadable = tmp_path / "usage.parquet"
+    unreadable.write_bytes(b"nothing that could be read")
+    long = tmp_path / f"{'x' * 250}.html"  # the name is too long for a temporary file beside it
+    done = run(str(unreadable), "--candidate", dearer, "--out", str(long))
+    assert done.exit_code == 2
+    assert "cannot be written: File name too long" in done.stderr
+    good = tmp_path / "report.html"
+    assert run(str(unreadable), "--candidate", dearer, "--out", str(good)).exit_code == 1
+    assert not good.exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_rows_are_chosen_and_the_report_says_what_was_read(paths: tuple[str, str, str], tmp_path: Path) -> None:
+    usage, dearer, _ = paths
+    outs = [tmp_path / f"report.{ending}" for ending in ("json", "html", "xlsx")]
+    options = ["--where", "type = 'text' and customer is not missing", "--since", "2026-10-02", "--until", "2026-10-04"]
+    words = [word for out in outs for word in ("--out", str(out))]
+    done = run(usage, "--candidate", dearer, *options, *words)
+    assert done.exit_code == 0, done.output
+    found = json.loads(outs[0].read_text(encoding="utf-8"))
+    assert 0 < found["rows"] < found["reading"]["found"] == 240
+    assert found["reading"]["source"]["files"] == 1
+    assert found["reading"]["source"]["bytes"] == Path(usage).stat().st_size
+    page = outs[1].read_text(encoding="utf-8")
+    for said in (found["reading"]["source"]["fingerprint"], "Columns not used", "since 2026-10-02, until 2026-10-04"):
+        assert said in page
+    assert f"({found['rows']} of 240 rows: where type" in run(usage, "--candidate", dearer, *options).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("--where", "region = eu"), 2, "Text is in quotes: 'eu'"),
+        (("--since", "yesterday"), 2, "since is 'yesterday', and must be a day, like 2026-10-01"),
+        (("--where", "regoin = 'eu'"), 1, "no column 'regoin'"),
+        (("--map", "promt_tokens=customer"), 1, "'promt_tokens' is not a column that a simulation reads"),
+    ],
+)
+def test_wrong_rows_and_columns_are_refused(
+    paths: tuple[str, str, str], words: tuple[str, ...], status: int, said: str
+) -> None:
+    done = run(paths[0], "--candidate", paths[1], *words)
+    assert (done.exit_code, done.stdout) == (status, "")
+    assert said in done.stderr
+
+
+def test_a_column_that_looks_like_a_missing_one_is_said_first(paths: tuple[str, str, str], tmp_path: Path) -> None:
+    usage = tmp_path / "usage.csv"
+    head = "type,model,timestamp,prompt_tokens,completion_tokens,cache_read_tokens"
+    usage.write_text(f"{head}\ntext,claude-opus-4-6,2026-10-02,1000,5,900\n", encoding="utf-8")
+    said = "Column 'cache_read_tokens' is not read. Did you mean 'cached_tokens'? Then name it"
+    assert run(str(usage), "--candidate", paths[1]).stdout.startswith(said)
+    done = run(str(usage), "--candidate", paths[1], "--out", str(tmp_path / "report.csv"))
+    assert done.stderr.startswith(said)
+
+
+MODEL = "kling-o3-pro-text-to-video"
+
+
+@pytest.fixture
+def one_day(tmp_path: Path) -> str:
+    path = tmp_path / "usage.csv"
+    rows = [f"video,{MODEL},2026-10-01T12:00:00Z,{name},{seconds}s" for name, seconds in (("a", 5), ("b", 8))]
+    path.write_text("\n".join(("type,model,timestamp,customer,duration", *rows, "")), encoding="utf-8")
+    return str(path)
+
+
+def said(result: Result) -> str:
+    return " ".join(result.stdout.split())
+
+
+def test_a_target_out_of_reach_writes_the_report_and_says_so(one_day: str, tmp_path: Path) -> None:
+    candidate, outs = tmp_path / "c.yaml", [tmp_path / f"out{ending}" for ending in (".json", ".html", ".csv")]
+    head = "candidate: dearer\neffective: 2026-10-01\nproposed_by: x\nwhy: x\nchanges:\n"
+    candidate.write_text(f"{head}  - scale: {{model: {MODEL}}}\n    factor: 1.1\n", encoding="utf-8")
+    asked = [one_day, "--candidate", str(candidate), "--until-target", "90%", "--elasticity", "all=-2"]
+    result = run(*asked, *(word for out in outs for word in ("--out", str(out))))
+    assert result.exit_code == 1
+    assert "the target is not reached: volume answers, and a factor of" in result.stderr
+    assert all(out.exists() for out in outs)
+    assert "volume answers" in json.loads(outs[0].read_text(encoding="utf-8"))["target"]["reason"]
+    words = "The target is not reached: volume answers"
+    assert words in outs[1].read_text(encoding="utf-8")
+    result = run(*asked)
+    assert (result.exit_code, words in said(result)) == (1, True)
+    result = run(*asked[:3], "--until-target", "5%", "--out", str(outs[0]))
+    assert result.exit_code == 0
+    assert json.loads(outs[0].read_text(encoding="utf-8"))["target"]["factor"].startswith("1.0")
+
+
+def test_one_day_is_named_once(one_day: str) -> None:
+    words = said(run(one_day))
+    assert "a year, at the pace of the only day (2026-10-01, x 365). The usage covers 1 of the 90 days that" in words
+    assert "at the pace of the only day" in said(run(one_day, "--pace", "all"))
+    assert "covers" not in said(run(one_day, "--pace", "all"))
+
+
+def test_usage_without_days_says_which_column_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "usage.csv"
+    path.write_text(f"type,model,duration\nvideo,{MODEL},5s\n", encoding="utf-8")
+    words = said(run(str(path), "--current", "2026-12-01"))
+    assert "cannot be had: the usage has no column 'timestamp'. Name it: --map timestamp=COLUMN." in words
+    assert "--by" not in words
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (
+            ["--by", "month", "--bridge", "2026-09..2026-10"],
+            "no request of 2026-09 has a price. The months are:",
+        ),
+        (
+            ["--by", "model", "--volume", "customer:a=-5%"],
+            "not grouped by 'customer'. Add it: by=[",
+        ),
+        (["--volume", "veo=-5%"], "volume of 'veo': no usage of a model, family or type of this name"),
+    ],
+)
+def test_nothing_is_said_before_a_question_is_refused(one_day: str, words: list[str], why: str) -> None:
+    result = run(one_day, *words)
+    assert (result.exit_code, result.stdout, why in result.stderr) == (1, "", True), result.output

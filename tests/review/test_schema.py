@@ -1,4 +1,4 @@
-"""The JSON Schema for editors is up to date, accepts every valid table, and finds slips."""
+"""The JSON Schemas for editors are up to date, accept every valid table and candidate, and find slips."""
 
 import json
 import re
@@ -14,7 +14,8 @@ from jsonschema.exceptions import best_match
 from git_tables import FILES
 from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
-from ratecard.views.schema import schema_text, table_schema
+from ratecard.views.schema import candidate_schema, schema_text, table_schema
+from readme_blocks import CANDIDATES, ROOT
 
 BAD = Path(__file__).parents[1] / "tables" / "bad"
 SCHEMA = shipped_folder() / "schema.json"
@@ -124,3 +125,54 @@ def test_the_command_prints_and_writes_it(tmp_path: Path) -> None:
     sent = CliRunner().invoke(main, ["schema", "--out", str(tmp_path / "schema.json")])
     assert (sent.exit_code, sent.stdout) == (0, "")
     assert (tmp_path / "schema.json").read_text(encoding="utf-8") == schema_text()
+
+
+OF_CANDIDATES = Draft7Validator(candidate_schema())
+PAGE = (ROOT / CANDIDATES).read_text(encoding="utf-8")
+EXAMPLE = PAGE.partition("```yaml\n")[2].partition("```")[0]
+
+
+def candidate_slip(text: str) -> str:
+    data: Any = yaml.load(text, yaml.BaseLoader)  # noqa: S506
+    error = best_match(OF_CANDIDATES.iter_errors(data))
+    return error.message if error else ""
+
+
+def test_the_candidate_of_the_page_is_valid() -> None:
+    Draft7Validator.check_schema(candidate_schema())
+    assert candidate_slip(EXAMPLE) == ""
+    assert candidate_slip(EXAMPLE.replace("announced:", "until: 2027-05-01\nannounced:")) == ""
+    for selection in (
+        "type: image, except: {family: [a, b]}",
+        "type: [image, video], except: [{family: a}, {model: b}]",
+    ):
+        assert candidate_slip(EXAMPLE.replace("family: wan, type: image", selection)) == ""
+    assert "@source" not in json.dumps(candidate_schema())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("percent: -15%", "percent: -15", "'-15' does not match"),
+        ("percent: -15%", "percent: -15%\n    factor: 2", "is valid under each of"),
+        ("    percent: -15%\n", "", "is not valid under any of"),
+        ("mode: up}", "mode: upward}", "'upward' is not one of ['up', 'down', 'half-up']"),
+        ("round: {to: 0.001, mode: up}", "round: {to: 0.001}", "'mode' is a required property"),
+        ("where: {resolution", "wher: {resolution", "'wher' was unexpected"),
+        ("announced: 2027-02-01", "until: soon", "'soon' does not match"),
+        ("effective: 2027-03-01\n", "", "'effective' is a required property"),
+        ("family: wan, type: image", "type: image, except: []", "[] should be non-empty"),
+        ("family: wan, type: image", "type: image, exept: {family: wan}", "'exept' was unexpected"),
+        ("retire: ovi", "retires: ovi", "is not valid under any of"),
+        ("family: ovi\n    add", "add", "'family' is a required property"),
+        ("mode: image-to-video", "mode: image-to-vidoe", "'image-to-vidoe' is not one of"),
+    ],
+)
+def test_a_slip_in_a_candidate_is_named(old: str, new: str, words: str) -> None:
+    assert old in EXAMPLE
+    assert words in candidate_slip(EXAMPLE.replace(old, new, 1))
+
+
+def test_the_command_prints_that_of_candidates() -> None:
+    assert CliRunner().invoke(main, ["schema", "candidate"]).stdout == schema_text(candidate_schema())
+    assert CliRunner().invoke(main, ["schema", "ledger"]).exit_code == 2
