@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from ratecard.cli import main
+from ratecard.cli.import_prices import import_
 from ratecard.cli.modes import MODES, OF_SIMULATE, Mode, refuse_unused
 from reports import files
 
@@ -124,10 +125,12 @@ def test_a_column_of_customers_is_named_once(tmp_path: Path) -> None:
     assert (done.exit_code, "name one column" in done.stderr) == (2, True), done.stderr
 
 
+COMMANDS = {name: command(name) for name in main.list_commands(PARENT)}
+COMMANDS |= {f"import {name}": list_command for name, list_command in import_.commands.items()}
 SINGLE = [
     pytest.param(name, option.opts[0], id=f"{name}{option.opts[0]}")
-    for name in main.list_commands(PARENT)
-    for option in command(name).params
+    for name, named in COMMANDS.items()
+    for option in named.params
     if isinstance(option, click.Option) and not (option.multiple or option.is_flag)
 ]
 
@@ -135,6 +138,6 @@ SINGLE = [
 @pytest.mark.parametrize(("name", "option"), SINGLE)
 def test_an_option_of_one_value_is_refused_when_it_is_given_twice(name: str, option: str) -> None:
     """The last does not win in silence."""
-    done = CliRunner().invoke(main, [name, option, "a", option, "b"])
+    done = CliRunner().invoke(main, [*name.split(), option, "a", option, "b"])
     assert done.exit_code == 2
     assert f"{option} is given 2 times, and takes one value." in done.stderr

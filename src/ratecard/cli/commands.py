@@ -36,7 +36,18 @@ _MODULES = {
 _OF_ENGINE = frozenset(("compare", "demo-usage", "rollup", "simulate", "statement", "whatif"))
 
 
-class _Commands(click.Group):
+class Commands(click.Group):
+    """A group that refuses an option of its commands that takes one value and is given twice."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the name of a command, the command, and its words."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_repeated(command, rest, ctx)
+        return name, command, rest
+
+
+class _AllCommands(Commands):
     """A group that exits with 1 and the message of an error of `ratecard` or of a file, with 2 for unknown commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -55,8 +66,6 @@ class _Commands(click.Group):
             near = did_you_mean(args[0], _MODULES)
             raise click.UsageError(f"No command '{args[0]}'.{near} Commands: {', '.join(_MODULES)}")
         name, command, rest = super().resolve_command(ctx, args)
-        if command is not None:
-            _refuse_repeated(command, rest, ctx)
         if args and args[0] in _OF_ENGINE:
             _refuse_undecoded(rest)
         return name, command, rest
@@ -96,7 +105,7 @@ def _refuse_repeated(command: click.Command, words: list[str], parent: click.Con
             )
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_AllCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="ratecard", prog_name="ratecard")
 def main() -> None:
     """Exact, explained prices for an AI inference API, from YAML rate tables.

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ratecard.cli.commands import Commands
 from ratecard.cli.options import EXISTING_FILE, as_json_text, day, json_option, today
 from ratecard.price_lists.peer import PriceList
 from ratecard.price_lists.write import import_list
@@ -42,7 +43,7 @@ def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
     return run
 
 
-@click.group("import", short_help="Write another price list into tables.")
+@click.group("import", cls=Commands, short_help="Write another price list into tables.")
 def import_() -> None:
     """Write another price list into a folder of tables, whole or not at all.
 
