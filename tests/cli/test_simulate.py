@@ -142,6 +142,7 @@ def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_pa
         (("USAGE", "--volume", "5"), "volume '5' cannot be read. Write -5%, TYPE=-5%, FAMILY=-5%"),
         (("USAGE", "--pace", "30"), "pace '30' cannot be read. Write 30d, 90d or all"),
         (("USAGE", "--candidate", "DEARER", "--map", "model"), "'model' is not NAME=COLUMN"),
+        (("USAGE", "--map", "customer=a", "--map", "customer=b"), "'customer' is given twice"),
         (("USAGE", "--candidate", "DEARER", "--rise", "ten"), "'ten' is not a percentage. Write it like 10%"),
         (
             ("USAGE", "--candidate", "DEARER", "--rise", "1.12345678901234567%"),

@@ -22,15 +22,22 @@ SPARK = "spark"
 _CONDITION = "region = 'eu' and not n > 4"
 
 
+def _pairs(given: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """Read `NAME=VALUE` as often as an option was given; `form` says how it is written."""
+    values: dict[str, str] = {}
+    for pair in given:
+        name, _, value = pair.partition("=")
+        if not name or not value:
+            raise click.BadParameter(f"'{pair}' is not {form}", param_hint=option)
+        if name in values:
+            raise click.BadParameter(f"'{name}' is given twice", param_hint=option)
+        values[name] = value
+    return values
+
+
 def _columns(context: click.Context, option: click.Parameter, given: Sequence[str]) -> Mapping[str, str]:
     """Read `prompt_tokens=input`: a field and the column that holds it in the usage."""
-    columns: dict[str, str] = {}
-    for pair in given:
-        name, _, column = pair.partition("=")
-        if not name or not column:
-            raise click.BadParameter(f"'{pair}' is not NAME=COLUMN, like prompt_tokens=input", param_hint="--map")
-        columns[name] = column
-    return columns
+    return _pairs(given, "--map", "NAME=COLUMN, like prompt_tokens=input")
 
 
 def _keys(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -96,14 +103,11 @@ def needing(what: str) -> Iterator[None]:
 
 def with_models(given: Sequence[str]) -> Mapping[str, str]:
     """Read `old-model=new-model`: price the requests of one model as those of another."""
-    renamed: dict[str, str] = {}
-    for pair in given:
-        old, _, new = pair.partition("=")
-        if not old or not new or old == new or "=" in new:
-            raise click.BadParameter(f"'{pair}' is not OLD=NEW, like kling-o3-pro=kling-o3", param_hint="--remap")
-        if old in renamed:
-            raise click.BadParameter(f"'{old}' is given twice", param_hint="--remap")
-        renamed[old] = new
+    form = "OLD=NEW, like kling-o3-pro=kling-o3"
+    renamed = _pairs(given, "--remap", form)
+    for old, new in renamed.items():
+        if old == new or "=" in new:
+            raise click.BadParameter(f"'{old}={new}' is not {form}", param_hint="--remap")
     return renamed
 
 
