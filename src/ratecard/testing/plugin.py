@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ratecard.base.errors import InstantError, QuoteError, TableError
-from ratecard.base.instants import utc
+from ratecard.base.instants import read_instant, utc
 from ratecard.base.money import text
 from ratecard.card import RateCard
 from ratecard.examples import faults_of, request_of_example
@@ -120,8 +120,6 @@ class RateCardPlugin:
             checks = list(checks_of(RateCard(tables_from(files)), files, self.at, max_examples=self.max_examples))
         except TableError as error:
             raise pytest.UsageError(f"--rate-card {self.folder} cannot be loaded:\n{error}") from None
-        except InstantError as error:
-            raise pytest.UsageError(f"--rate-card-at {error}") from None
         for name, of_file in groupby(checks, attrgetter("file")):
             file: TableFile = TableFile.from_parent(session, name=name, path=self.folder / name, nodeid=name)
             file.checks = list(of_file)
@@ -161,15 +159,12 @@ class TableItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
 
-def _read_instant(given: str | None) -> datetime | date | None:
+def _read_instant(given: str | None) -> datetime | None:
     """Read `--rate-card-at`: a date, or an instant with its offset from UTC. Raises `pytest.UsageError`."""
-    if given is None:
-        return None
     try:
-        return date.fromisoformat(given) if len(given) == len("2026-10-01") else datetime.fromisoformat(given)
-    except ValueError:
-        words = "is not an instant. Write a date or an instant, like 2026-10-01T00:00:00Z"
-        raise pytest.UsageError(f"--rate-card-at '{given}' {words}") from None
+        return None if given is None else read_instant(given)
+    except InstantError as error:
+        raise pytest.UsageError(f"--rate-card-at {error}") from None
 
 
 def _read_count(count: int | None) -> int:
