@@ -385,3 +385,13 @@ def test_models_come_in_the_order_of_our_own_usage(folders: tuple[Path, Path], t
     ]
     text = CliRunner().invoke(main, [*words[:-1], "--usage", str(usage)]).stdout
     assert "plain beside t/plain: 4 USD of our usage\n" in text
+
+
+def test_usage_under_an_alias_is_usage_of_its_model(tmp_path: Path) -> None:
+    named = OURS["ours.yaml"].replace("    name: plain\n", "    name: plain\n    aliases: [simple]\n", 1)
+    folder = str(written(tmp_path / "ours", OURS | {"ours.yaml": named}))
+    usage, path = tmp_path / "usage.csv", tmp_path / "map.yaml"
+    usage.write_text("type,model,tokens.input,tokens.output\ntext,plain,1000000,0\ntext,simple,2000000,0\n")
+    path.write_text("plain: plain\n")
+    words = ["compare", folder, folder, "--map", str(path), "--at=2026-06-01", "--usage", str(usage)]
+    assert "plain beside plain: 12 USD of our usage\n" in CliRunner().invoke(main, words).stdout
