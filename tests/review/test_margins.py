@@ -177,6 +177,19 @@ def test_a_price_below_the_margin_is_told_though_it_holds_at_some_hours_only(hou
     assert "the price is 1, the cost 4" in costly.message
 
 
+def test_a_cost_that_rises_later_is_found_under_an_alias() -> None:
+    rates = "- {tokens: output, rate: 8}\n- {tokens: input, rate: RATE}"
+    versions = (
+        by_tokens(rates.replace("RATE", rate), effective=f"{year}-01-01") for rate, year in (("5", 2028), ("1", 2026))
+    )
+    text = family(text_model("upstream", *versions, further="aliases: [flat]"))
+    costs = RateCard(tables_from({"a.yaml": text.encode()}))
+    [thin] = thin_margins(
+        card_of("- {tokens: input, rate: 4}"), TableCosts(costs), Fraction(0), date(2026, 10, 2)
+    ).faults
+    assert "flat from 2028-01-01" in thin.message
+
+
 def test_a_price_is_told_with_all_by_which_the_sheet_distinguishes_it() -> None:
     thin = thin_margins(CARD, TableCosts(CARD, Fraction(1)), Fraction(1, 10), date(2026, 10, 2)).faults
     told = [fault.message for fault in thin if fault.message.startswith("topaz-video-")]

@@ -75,8 +75,9 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
 
 def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
     """Yield keys of the costs of a model and its searches; on days with equal keys the costs are the same."""
+    own = costs.tables.meant(name)  # the costs may have the model under an alias or an open pattern
     for model in costs.tables.models.values():
-        if model.model == name or model.type == "surcharge":
+        if model is own or model.type == "surcharge":
             version = None if model.retired_at(day) else model.version_at(day)
             yield version and _at_its_hour(version, day)
 
