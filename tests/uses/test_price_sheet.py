@@ -3,12 +3,15 @@
 from collections import Counter
 from datetime import date
 from itertools import product
+from pathlib import Path
 
 import pytest
 
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.load.folder import shipped_folder, tables_from
 from ratecard.views.sheet import SHEET_COLUMNS, Cell, price_cells
+
+SOUND = Path(__file__).parents[1] / "tables" / "sound"
 
 
 def cells(prices: PriceBook, name: str) -> list[Cell]:
@@ -60,6 +63,15 @@ def test_the_frame_rates_of_cells_are_those_that_a_request_may_have(
     edited = RateCard(tables_from({**files, "video/topaz.yaml": text.encode()}))
     found = price_cells(edited._unproved.at(date(2026, 10, 1)), model)
     assert {cell.body["target_fps"] for cell in found} == shown
+
+
+def test_a_tier_below_every_output_makes_no_cells() -> None:
+    text = (
+        (SOUND / "upscale.yaml").read_text().replace("{up_to: 720, rate", "{up_to: 2, rate").replace("0.13}", "0.50}")
+    )
+    prices = RateCard(tables_from({"upscale.yaml": text.encode()})).at(date(2026, 10, 1))
+    found = {(cell.body["upscale_factor"], cell.video and cell.video.height) for cell in cells(prices, "upscale-video")}
+    assert found == {(1, 2), (1, 4), (2, 1), (2, 2), (4, 1)}
 
 
 @pytest.mark.parametrize("name", ["topaz-video-interpolation", "seedvr2-video-upscale", "ltx-2-19b-full-text-to-video"])

@@ -188,8 +188,10 @@ def _heights(charge: VideoCharge, body: dict[str, Any]) -> Iterator[int]:
     """Yield the heights of source videos at the upper edges of a charge's tiers, and one above the last."""
     heights = tiers(charge.rates)
     edges = [int(edge) for edge in heights if edge != ANY]
+    factor = int(body["upscale_factor"]) if charge.TIERS_OF_OUTPUT else 1
     for height in (*edges, 2 * edges[-1] if edges else _HEIGHT) if heights else ():
-        yield height // (int(body["upscale_factor"]) if charge.TIERS_OF_OUTPUT else 1)
+        if height >= factor:  # no output is lower than the factor
+            yield height // factor
 
 
 PRICE_COLUMNS = ("name", "model", "family", "type", "price of", "unit", "price", "currency", "next price", "from")
