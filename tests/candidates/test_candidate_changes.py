@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from overlays import ADDED, amounts, candidate, made_up
+from overlays import ADDED, amounts, candidate
 
 import ratecard
 from ratecard import QuoteError, RateCard
@@ -18,11 +18,6 @@ from ratecard.tables.video import VideoModel, VideoVersion
 
 BEFORE, DAY = date(2027, 8, 31), date(2027, 9, 1)
 SIZED = {"model": "sized", "duration": "5s", "resolution": "720p"}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return made_up(tmp_path / "tables")
 
 
 @pytest.fixture

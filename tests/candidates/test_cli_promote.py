@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from overlays import candidate, made_up
+from overlays import candidate
 
 import ratecard
 from ratecard.cli import main
@@ -13,11 +13,6 @@ from ratecard.cli import main
 
 def run(*words: str | Path) -> Result:
     return CliRunner().invoke(main, ["promote", *map(str, words)])
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return made_up(tmp_path / "tables")
 
 
 def test_it_says_which_lines_it_added_and_what_the_tables_mean_now(folder: Path) -> None:

@@ -14,11 +14,6 @@ from ratecard.review.promote import Promotion, promotion
 CHECKED = date(2027, 8, 20)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return made_up(tmp_path / "tables")
-
-
 def promote(folder: Path, path: Path) -> Promotion:
     """Promote, and prove that the folder means what the candidate means and that no byte but the new lines changed."""
     wanted = ratecard.load_rate_card(folder).with_candidate(path)
@@ -118,7 +113,7 @@ def test_the_page_of_the_base_is_not_that_of_the_new_version(folder: Path) -> No
 
 
 @pytest.mark.parametrize("order", [["source", "checked", "effective"], ["checked", "effective", "source"]])
-def test_the_dates_of_a_version_may_be_in_any_order(tmp_path: Path, order: list[str]) -> None:
+def test_the_dates_of_a_version_may_be_in_any_order(folder: Path, order: list[str]) -> None:
     words = {"source": "source: made up", "checked": "checked: 2027-01-01", "effective": "effective: 2027-01-01"}
     head = "\n        ".join(
         [words[order[0]], "accepts: {duration: [5s], audio: none}", *(words[w] for w in order[1:])]
@@ -126,14 +121,12 @@ def test_the_dates_of_a_version_may_be_in_any_order(tmp_path: Path, order: list[
     old = "\n        ".join(
         [words["effective"], words["checked"], words["source"], "accepts: {duration: [5s], audio: none}"]
     )
-    folder = made_up(tmp_path / "tables")
     (folder / "video" / "mixed.yaml").write_text(MIXED.replace(old, head))
     made = promote(folder, candidate(folder, "- set: plain\n  rate: 0.3\n"))
     assert made.added[0].text.startswith("      - effective: 2027-09-01\n        checked: 2027-08-20\n        source: ")
 
 
-def test_a_version_that_begins_with_something_else_is_copied_too(tmp_path: Path) -> None:
-    folder = made_up(tmp_path / "tables")
+def test_a_version_that_begins_with_something_else_is_copied_too(folder: Path) -> None:
     words = [
         "effective: 2027-01-01",
         "checked: 2027-01-01",
@@ -282,9 +275,8 @@ def test_an_added_model_in_brackets_or_at_another_depth_means_the_same(folder: P
 @pytest.mark.parametrize("end", ["\n", "", "  \n\n# the end", "\n\n\n"])
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
 def test_every_other_byte_stays_whatever_ends_the_lines_and_the_file(
-    tmp_path: Path, eol: str, end: str, mark: str
+    folder: Path, eol: str, end: str, mark: str
 ) -> None:
-    folder = made_up(tmp_path / "tables")
     text = mark + MIXED.replace("audio: configurable\n", "audio: configurable   \n").rstrip("\n") + end
     (folder / "video" / "mixed.yaml").write_bytes(text.replace("\n", eol).encode())
     changes = "- scale: {type: video}\n  factor: 2\n" + ADDED.format(family="mixed", model="new")[2:].replace(
@@ -300,8 +292,7 @@ def test_every_other_byte_stays_whatever_ends_the_lines_and_the_file(
     assert b"audio: configurable   " + eol.encode() in content
 
 
-def test_the_last_version_of_a_file_without_a_last_line_ending_is_copied_above_itself(tmp_path: Path) -> None:
-    folder = made_up(tmp_path / "tables")
+def test_the_last_version_of_a_file_without_a_last_line_ending_is_copied_above_itself(folder: Path) -> None:
     (folder / "video" / "mixed.yaml").write_bytes(
         MIXED.replace("rate: 0}", "rate: 1}").replace("total: 0.00", "total: 1.00").encode().rstrip()
     )
@@ -309,16 +300,14 @@ def test_the_last_version_of_a_file_without_a_last_line_ending_is_copied_above_i
     assert (folder / "video" / "mixed.yaml").read_text().endswith("total: 1.00}")
 
 
-def test_lines_that_end_in_two_ways_are_kept_each_as_it_is(tmp_path: Path) -> None:
-    folder = made_up(tmp_path / "tables")
+def test_lines_that_end_in_two_ways_are_kept_each_as_it_is(folder: Path) -> None:
     lines = MIXED.splitlines()
     text = "".join(line + ("\r\n" if n % 3 else "\n") for n, line in enumerate(lines))
     (folder / "video" / "mixed.yaml").write_bytes(text.encode())
     promote(folder, candidate(folder, "- scale: {type: video}\n  factor: 2\n"))
 
 
-def test_shared_values_of_a_version_are_written_out_in_its_copy(tmp_path: Path) -> None:
-    folder = made_up(tmp_path / "tables")
+def test_shared_values_of_a_version_are_written_out_in_its_copy(folder: Path) -> None:
     text = MIXED.replace("audio: false, rate: 0.01", "audio: false, rate: &low 0.01")
     text = text.replace("audio: true, rate: 0.02", "audio: true, rate: *low").replace(
         "rates: [{rate: 0}]", "rates: [{rate: *low}]"

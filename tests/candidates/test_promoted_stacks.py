@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from overlays import ADDED, amounts, candidate, copy_of_shipped, made_up, without
+from overlays import ADDED, amounts, candidate, copy_of_shipped, without
 from test_promote_laws import answer
 
 from ratecard import TableError, load_rate_card
@@ -18,11 +18,6 @@ from ratecard.simulation.simulate import simulate
 CHECKED = date(2027, 2, 1)
 PLAIN = "- scale: {model: plain}\n  factor: 3\n"
 ALL = "- scale: {family: mixed}\n  percent: -50%\n"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return made_up(tmp_path / "tables")
 
 
 def stack(folder: Path, *parts: tuple[str, str]) -> Stack:

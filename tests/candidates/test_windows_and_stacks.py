@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from overlays import HEAD, amounts, candidate, made_up, refusal
+from overlays import HEAD, amounts, candidate, refusal
 
 from nightly import examples
 from ratecard import RateCard, TableError, load_rate_card
@@ -23,11 +23,6 @@ MODELS = CARD.tables.models
 FAMILIES = CARD.tables.families
 FIRST, LAST = date(2026, 7, 1), date(2027, 12, 31)
 ROUNDINGS = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "half-up": ROUND_HALF_UP}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return made_up(tmp_path / "tables")
 
 
 @pytest.fixture
