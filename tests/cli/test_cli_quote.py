@@ -1,5 +1,6 @@
 """`ratecard quote` and `ratecard rate`: one request of any type, however it is sent."""
 
+import io
 import json
 from collections import defaultdict
 from collections.abc import Callable
@@ -547,3 +548,15 @@ def test_a_csv_has_columns_of_buckets_and_conditions(rate: Rate, prices: PriceBo
     assert first == json.loads(prices.rate(usage).to_json())
     assert "service_tier" in second["details"]
     assert "tokens" in third["details"]
+
+
+class Interrupted(io.BytesIO):
+    def read(self, size: int | None = -1) -> bytes:
+        if size == 0:  # `click` looks at what kind of file this is
+            return b""
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_command_waits_for_its_body() -> None:
+    done = CliRunner().invoke(main, ["quote", "-"], input=Interrupted())
+    assert (done.exit_code, done.output) == (130, "Interrupted\n")

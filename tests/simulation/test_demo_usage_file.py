@@ -87,8 +87,8 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == 1
-    assert said.strip() == b"Aborted!"
+    assert process.returncode == 130
+    assert said.strip() == b"Interrupted"
     assert not list(tmp_path.iterdir())
 
 

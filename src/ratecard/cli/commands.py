@@ -32,6 +32,8 @@ _MODULES = {
 }
 
 
+# The exit status of a command that Ctrl-C ends.
+_INTERRUPTED = 130
 # The commands whose words an engine reads.
 _OF_ENGINE = frozenset(("compare", "demo-usage", "rollup", "simulate", "statement", "whatif"))
 
@@ -76,6 +78,9 @@ class _AllCommands(Commands):
         except RateCardError as error:
             click.echo(str(error), err=True)
             ctx.exit(1)
+        except KeyboardInterrupt as stop:
+            click.echo(f"Interrupted; {stop}" if str(stop) else "Interrupted", err=True)
+            ctx.exit(_INTERRUPTED)
         except BrokenPipeError:
             raise  # The reader has closed the pipe, and `click` ends the command.
         except OSError as error:
@@ -126,5 +131,5 @@ def main() -> None:
     ratecard whatif usage.parquet                    a page to try prices
     ratecard statement usage.csv --account a --month 2026-10   a bill
 
-    Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.
+    Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use, 130 interrupted.
     """

@@ -35,8 +35,7 @@ from ratecard.cli.simulate_options import (
 @dialect_option
 @engine_options
 @tables_option
-@click.pass_context
-def rollup(context: click.Context, /, usage: Sequence[str], out: str, **given: Any) -> None:
+def rollup(usage: Sequence[str], out: str, **given: Any) -> None:
     """Keep USAGE as groups in a folder, which is then usage itself: for the same answers, in seconds.
 
     \b
@@ -59,7 +58,7 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, **given: A
     Exit status: 0 done, 1 for usage that cannot be read, 2 for wrong use.
     """
     check_usage(usage, given["engine"])
-    with stopping(context, "the roll-up is as it was, or, if the run was at its end, whole and new"):
+    with stopping("the roll-up is as it was, or, if the run was at its end, whole and new"):
         with needing("A roll-up"):
             # Loaded only here, because --help does not need the engine.
             from ratecard.cli.simulate_progress import progress

@@ -30,7 +30,6 @@ from ratecard.cli.simulate_options import (
 )
 
 _ARGUMENTS = "ratecard.arguments"
-_INTERRUPTED = 130
 # The message of the error that DuckDB raises for an interrupted query.
 _INTERRUPTION = "Query interrupted"
 
@@ -119,7 +118,7 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
     refuse_unused(context)
     if disputes:
         [[path], _] = outputs([disputes], given["usage"], None, (".csv",))
-        with stopping(context), needing("A simulation"):
+        with stopping(), needing("A simulation"):
             from ratecard.cli.simulate_run import run_disputes
 
             run_disputes(path, given)
@@ -136,7 +135,7 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
         raise click.UsageError(f"{statements} is a file of --out too, which can hold only one of them. Name another")
     if given["cost"] and Path(given["cost"]).resolve() in report_files | month_files:
         raise click.UsageError(f"{given['cost']} is what --cost reads, which stays as it is. Write another file")
-    with stopping(context):
+    with stopping():
         with needing("A simulation"):
             # Loaded only here, because --help does not need the engine.
             from ratecard.cli.simulate_run import run, simulated_statements, write_statements
@@ -150,7 +149,7 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
 
 
 @contextmanager
-def stopping(context: click.Context, words: str = "no report is written") -> Iterator[None]:
+def stopping(words: str = "no report is written") -> Iterator[None]:
     """Let Ctrl-C and SIGTERM end the run after its temporary files are removed; `words` say what the run leaves."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -158,8 +157,6 @@ def stopping(context: click.Context, words: str = "no report is written") -> Ite
     except (KeyboardInterrupt, RuntimeError) as error:
         if not isinstance(error, KeyboardInterrupt) and str(error) != _INTERRUPTION:
             raise
-        if words:
-            click.echo(f"Interrupted; {words}", err=True)
-        context.exit(_INTERRUPTED)
+        raise KeyboardInterrupt(words) from None
     finally:
         signal.signal(signal.SIGTERM, before)

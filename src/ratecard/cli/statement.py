@@ -89,7 +89,7 @@ def statement(
     paths, _ = outputs(out, usage, None, (".md", *ENDINGS))
     if against and any(path.resolve() == against.resolve() for path in paths):
         raise click.UsageError(f"{against} is the statement that was issued, which stays as it is. Write another file")
-    with stopping(context, "no statement is written"):
+    with stopping("no statement is written"):
         with needing("A statement"):
             # Loaded only here, because --help does not need the engine.
             from ratecard.statements import StatementError

@@ -79,7 +79,7 @@ def whatif(
             raise click.UsageError(f"The page needs {needed}: pip install 'ratecard[simulate]'")
     named = context.get_parameter_source("tables") is ParameterSource.COMMANDLINE
     again = command(usage, {**settings, "tables": tables if named else None, "cost": cost})
-    with stopping(context, ""):
+    with stopping(""):
         # Loaded only here, because --help does not need these modules.
         from ratecard.base.errors import SimulationError
         from ratecard.card import load_rate_card
