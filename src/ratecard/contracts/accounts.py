@@ -1,6 +1,6 @@
 """The contract that an account has at an instant, and the models that it cannot use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache
 
@@ -31,6 +31,7 @@ class ContractsInForce:
     def __init__(self, tables: Tables) -> None:
         self._tables, self._contracts = tables, tables.contracts
         self._withheld = lru_cache(_MOST_WITHHELD)(self._withheld_by)
+        self._models_of: dict[tuple[object, ...], tuple[str, ...]] = {}
 
     @cached_property
     def of_accounts(self) -> Mapping[str, list[Contract]]:
@@ -91,10 +92,18 @@ class ContractsInForce:
         overrides = (override for contract in self._contracts.values() for override in contract.overrides)
         return self._named_by([override.target for override in overrides if override.only])
 
-    def _named_by(self, targets: Sequence[OverrideTarget]) -> frozenset[str]:
-        models = self._tables.models.values() if targets else ()
-        named = (names_of_model(model, self._tables.families) for model in models)
-        return frozenset(str(names["model"]) for names in named if any(target.fits(names) for target in targets))
+    def _named_by(self, targets: Iterable[OverrideTarget]) -> frozenset[str]:
+        return frozenset(name for target in targets for name in self.models_of(target))
+
+    def models_of(self, target: OverrideTarget) -> tuple[str, ...]:
+        """Return the models that a target names; they are found once for all targets of the same families and types."""
+        if target.model:
+            return tuple(name for name in target.model if name in self._tables.models)
+        key = (target.family, target.type, target.excluded)
+        if key not in self._models_of:
+            named = (names_of_model(model, self._tables.families) for model in self._tables.models.values())
+            self._models_of[key] = tuple(str(names["model"]) for names in named if target.fits(names))
+        return self._models_of[key]
 
     def boundaries(self, contract: str | None, account: str | None = None) -> set[datetime]:
         """Return when a contract, or every contract of an account, and those that they extend begin and end."""

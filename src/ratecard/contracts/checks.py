@@ -26,7 +26,7 @@ from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge, Rate, domains_of
-from ratecard.tables.selection import ModelNames, OverrideTarget, known_names, names_of_model
+from ratecard.tables.selection import OverrideTarget, known_names, names_of_model
 from ratecard.tables.version import Version
 
 # A charge, and its version.
@@ -83,7 +83,6 @@ class ContractChecks:
         self._tables = tables
         self._known = known_names(tables.models, tables.families)
         self._named = [names_of_model(model, tables.families) for model in tables.models.values()]
-        self._models: dict[str, tuple[AnyModel, ...]] = {}
         self._unmet: dict[str, str] = {}
         self._in_force = ContractsInForce(tables)
 
@@ -151,14 +150,7 @@ class ContractChecks:
 
     def selected(self, target: OverrideTarget) -> tuple[AnyModel, ...]:
         """Return the models that a target names."""
-        key = ModelNames.model_dump_json(target, include={"model", "family", "type", "excluded"})
-        if key not in self._models:
-            if target.model:
-                names = [name for name in target.model if name in self._tables.models]
-            else:
-                names = [str(named["model"]) for named in self._named if target.fits(named)]
-            self._models[key] = tuple(self._tables.models[name] for name in names)
-        return self._models[key]
+        return tuple(self._tables.models[name] for name in self._in_force.models_of(target))
 
     def _head(self, contract: Contract) -> Iterator[tuple[str, str]]:
         contracts = self._tables.contracts

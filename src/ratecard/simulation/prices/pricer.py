@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -18,7 +18,7 @@ from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
-from ratecard.contracts.overlay import ContractChain, layers_of
+from ratecard.contracts.overlay import ContractChain
 from ratecard.requests.service_parameters import model_named, plain_name, split_name
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.plan import EARLIEST
@@ -35,6 +35,8 @@ _MOST_OUTCOMES = 100_000
 _VIDEO = "video"
 # The names of a contract and of those that it extends.
 ChainNames = tuple[str, ...]
+# What a contract means for a model: whether it withholds the model, and the overrides of each contract of a chain.
+ModelTerms = tuple[bool, *tuple[tuple[str, ...], ...]]
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
@@ -135,10 +137,10 @@ class Pricer:
         # Equal parts share one object, so that they are compared and hashed by identity.
         self._same_inputs: dict[tuple[Hashable, ...], PriceInputs] = {}
         self._same_states: dict[tuple[Hashable, ...], PriceState] = {}
-        self._chains: dict[tuple[RateCard, date, str | None], ContractChain] = {}
+        self._chains: dict[tuple[RateCard, date, str | None], HeldChain] = {}
         self._meanings: dict[Identity, str] = {}
         self._representatives: dict[tuple[RateCard, PriceState], tuple[str | None, date]] = {}
-        self._terms: dict[tuple[RateCard, PriceInputs, ChainNames], tuple[Hashable, ...]] = {}
+        self._terms: dict[tuple[RateCard, ChainNames], Mapping[str, ModelTerms]] = {}
 
     def add_to(self, places: int) -> None:
         """Refuse amounts with more than `places` decimals from now on."""
@@ -303,37 +305,38 @@ class Pricer:
 
     def _shape_prices(self, side: Side, account: str | None, moment: date) -> ShapePrices:
         chain = self._chain(side.card, account, moment)
-        place = (side.card, moment, _names(chain))
+        place = (side.card, moment, chain.names)
         if place not in self._books:
-            book = side.card.under(chain, utc(moment))
+            book = side.card.under(chain.contracts, utc(moment))
             self._books[place] = ShapePrices(book, self.predicates, self.currency, self.places)
         return self._books[place]
 
-    def _chain(self, card: RateCard, account: str | None, moment: date) -> ContractChain:
+    def _chain(self, card: RateCard, account: str | None, moment: date) -> "HeldChain":
         """Return the contract that an account has at a moment, and those that it extends."""
-        if account is None:
-            return ()
+        if not card.contracts:
+            return NO_CHAIN
         place = (card, moment, account)
         if place not in self._chains:
             instant = utc(moment)
-            held = card.contract_of(None, account, instant)
-            self._chains[place] = card.in_force.chain(held, instant)
+            contracts = card.in_force.chain(card.contract_of(None, account, instant), instant)
+            names = tuple(contract.contract for contract in contracts)
+            if (card, names) not in self._terms:
+                self._terms[card, names] = self._terms_of(card, contracts)
+            self._chains[place] = HeldChain(contracts, names, self._terms[card, names])
         return self._chains[place]
 
-    def _terms_of(self, card: RateCard, inputs: "PriceInputs", chain: ContractChain) -> tuple[Hashable, ...]:
-        """Return what a contract means for the models of a shape; empty where the list prices hold."""
-        if not card.contracts:
-            return ()
-        place = (card, inputs, _names(chain))
-        if place not in self._terms:
-            families, withheld = card.tables.families, card.in_force.withheld(chain)
-            terms = [
-                (model.model in withheld, *(tuple(sorted(map(self._meaning, layer))) for layer in layers))
-                for model in inputs.models
-                for layers in [layers_of(chain, model, families)]
-            ]
-            self._terms[place] = tuple(terms) if any(part for model in terms for part in model) else ()
-        return self._terms[place]
+    def _terms_of(self, card: RateCard, chain: ContractChain) -> Mapping[str, ModelTerms]:
+        """Return what a contract means for each model whose price or access it changes."""
+        in_force, layers = card.in_force, dict[str, list[list[str]]]()
+        for number, contract in enumerate(chain):
+            for override in contract.overrides:
+                for name in in_force.models_of(override.target):
+                    layers.setdefault(name, [[] for _ in chain])[number].append(self._meaning(override))
+        withheld, nothing = in_force.withheld(chain), [list[str]()] * len(chain)
+        return {
+            name: (name in withheld, *(tuple(sorted(layer)) for layer in layers.get(name, nothing)))
+            for name in withheld | layers.keys()
+        }
 
     def _meaning(self, override: Override) -> str:
         identity = Identity(override)
@@ -353,12 +356,26 @@ class Pricer:
             if (inputs := self._same_inputs.get(basis.parts)) is None:
                 inputs = self._same_inputs[basis.parts] = PriceInputs(side.card, basis)
             self._inputs[place] = inputs
-        terms = self._terms_of(side.card, inputs, self._chain(side.card, shape.account, moment))
+        of_models = self._chain(side.card, shape.account, moment).terms
+        terms = tuple([of_models.get(model.model) for model in inputs.models])
+        if not any(terms):  # the list prices hold
+            terms = ()
         if (state := inputs.states.get((moment, terms))) is None:
             state = PriceState(known=bool(inputs.models), refused_at=inputs.refused_at, by_contract=bool(terms))
             parts = (*inputs.parts_at(moment), terms)
             state = inputs.states[moment, terms] = self._same_states.setdefault(parts, state)
         return state
+
+
+class HeldChain(NamedTuple):
+    """The contract that an account has, those that it extends, and what they mean for each model that they change."""
+
+    contracts: ContractChain
+    names: ChainNames
+    terms: Mapping[str, ModelTerms]
+
+
+NO_CHAIN = HeldChain((), (), {})
 
 
 class PriceState:
@@ -405,11 +422,6 @@ class PriceInputs:
         known = Identity(next(limits, self._limits[-1] if self._limits else None))
         opened = open_at(windows_of(version for version in versions if version), instant)
         return (*self._always, *rates, *retired, known, opened)
-
-
-def _names(chain: ContractChain) -> ChainNames:
-    """Return the names of a contract and of those that it extends."""
-    return tuple([contract.contract for contract in chain])
 
 
 def _moment(side: Side, shape: UsageShape) -> date | None:
