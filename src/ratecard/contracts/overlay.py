@@ -241,6 +241,8 @@ def inside(
 
     Conditions that the rate does not name are left to `_by_conditions`.
     """
+    if target.of_whole_models:
+        return rate.attributes
     if target.charge and charge.charge not in target.charge:
         return None
     attributes: dict[str, tuple[str, ...]] = dict(rate.attributes)
@@ -286,7 +288,6 @@ def _charge_under(charge: Charge, version: Version, layers: Layers, meters: Mete
 
 def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Iterator[_Line]:
     """Yield the lines of a charge, split so that the same overrides apply to all values of a line."""
-    domains = domains_of(version, charge)
 
     def parts(line: _Line, number: int, override: Override) -> Iterator[_Line]:
         """Yield the part of a line to which an override applies, and the rest of the line."""
@@ -298,7 +299,8 @@ def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> 
         part = line.rate if is_whole else line.rate.model_copy(update={"attributes": attributes})
         yield _Line(part, [[*layer, override] if index == number else layer for index, layer in enumerate(line.layers)])
         if not is_whole:
-            yield from (_Line(rest, line.layers) for rest in less(line.rate, [part], domains))
+            rests = less(line.rate, [part], domains_of(version, charge))
+            yield from (_Line(rest, line.layers) for rest in rests)
 
     for rate in charge.rates:
         lines = [_Line(rate, [[] for _ in layers])]
