@@ -40,7 +40,7 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
     if body:  # other fields of its requests may have the names of conditions
         conditions = {name: conditions[name] for name in named}
     schema, type_ = together(readings, metered, conditions), metered.model.type if body else kind
-    lines, wrong = lines_under(metered, kind), wrong_conditions(metered.version, metered.meters)
+    lines, wrong = lines_under(metered, kind, readings), wrong_conditions(metered.version, metered.meters)
     meters = {name for reading in readings for name in reading.meters}
 
     def rate(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
@@ -67,11 +67,13 @@ def _without_no_tokens(usage: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in usage.items() if name != "tokens"} if counts_nothing else usage
 
 
-def lines_under(metered: Metered, kind: str) -> Lines:
-    """Compile the function from the shape of a usage of a kind to its lines, under the conditions that it states."""
-    plain = _lines(readings_of(metered, kind))
+def lines_under(metered: Metered, kind: str, readings: Sequence[UsageReading]) -> Lines:
+    """Compile the function from the shape of a usage of a kind to its lines, under the conditions that it states.
+
+    `readings` are those of a usage that states no condition.
+    """
     if metered.under({}) is metered:
-        return plain
+        return _lines(readings)
     lines_of = once_for_each(lambda stated: _lines(readings_of(metered, kind, stated)))
     return lambda shape: lines_of(shape.get(CONDITIONS, NO_CONDITIONS))(shape)
 

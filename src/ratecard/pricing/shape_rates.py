@@ -47,5 +47,7 @@ def rates_of_tokens(rates: TokenRates, stated: Mapping[str, str], prompt: int) -
 
 
 def stated_in(metered: Metered, usage: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the conditions that a priced usage states, if the version names them."""
+    """Return the conditions that a priced usage states, if the version names them; most usages state none."""
+    if metered.meters.condition.keys().isdisjoint(usage):
+        return {}
     return read_conditions(usage, accepted_conditions([metered.version.conditions], metered.meters), [])

@@ -61,7 +61,8 @@ def price_text(
     of a request, and `with_parameters` is True if requests have service parameters.
     """
     is_text = metered.model.type == "text"
-    readings, lines_of = readings_of(metered, metered.model.type), lines_under(metered, metered.model.type)
+    readings = readings_of(metered, metered.model.type)
+    lines_of = lines_under(metered, metered.model.type, readings)
     read, tier_of = ORDINARY[is_text], rates.tier_of
     named = [metered.version.conditions, *(surcharge.version.conditions for surcharge in surcharges.values())]
     accepted = accepted_conditions(named, metered.meters)
