@@ -7,9 +7,9 @@ from functools import cached_property, lru_cache
 from ratecard.base.errors import UnknownContractError
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
-from ratecard.contracts.overlay import ContractChain, Later, layers_of
-from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.contract import Contract
+from ratecard.contracts.overlay import ContractChain, Later
+from ratecard.tables.card import Tables
+from ratecard.tables.contract import Contract, Override
 from ratecard.tables.selection import OverrideTarget, names_of_model
 
 # The most chains of contracts for which the withheld models are cached.
@@ -80,20 +80,20 @@ class ContractsInForce:
         return self._withheld(tuple(contract.contract for contract in chain))
 
     def _withheld_by(self, names: Sequence[str]) -> frozenset[str]:
-        chain = [self._contracts[name] for name in names]
-        models, families = self._tables.models, self._tables.families
-        used = {name for name in self.kept if _uses(chain, models[name], families)}
-        closed = [override.target for contract in chain for override in contract.overrides if override.closed]
-        return (self.kept - used) | self._named_by(closed)
+        overrides = [override for name in names for override in self._contracts[name].overrides]
+        closed = [override for override in overrides if override.closed]
+        # Models that a contract names can be used, as can those that it keeps.
+        used = [override for override in overrides if override.only or (override.target.model and not override.closed)]
+        return (self.kept - self._named_by(used)) | self._named_by(closed)
 
     @cached_property
     def kept(self) -> frozenset[str]:
         """Return the models that contracts keep for themselves at any instant, so that no date reveals a contract."""
         overrides = (override for contract in self._contracts.values() for override in contract.overrides)
-        return self._named_by([override.target for override in overrides if override.only])
+        return self._named_by(override for override in overrides if override.only)
 
-    def _named_by(self, targets: Iterable[OverrideTarget]) -> frozenset[str]:
-        return frozenset(name for target in targets for name in self.models_of(target))
+    def _named_by(self, overrides: Iterable[Override]) -> frozenset[str]:
+        return frozenset(name for override in overrides for name in self.models_of(override.target))
 
     def models_of(self, target: OverrideTarget) -> tuple[str, ...]:
         """Return the models that a target names; they are found once for all targets of the same families and types."""
@@ -110,9 +110,3 @@ class ContractsInForce:
         contracts = self.of_accounts.get(account or "", ()) if contract is None else [self.named(contract)]
         links = [link for first in contracts for link in chain_of(first, self._contracts)]
         return {utc(day) for link in links for day in (link.begins, link.until) if day is not None}
-
-
-def _uses(chain: ContractChain, model: AnyModel, families: Mapping[str, str]) -> bool:
-    """Return True if any of these contracts names a model, or keeps it for itself."""
-    overrides = (override for layer in layers_of(chain, model, families) for override in layer)
-    return any(override.only or (not override.closed and override.target.model) for override in overrides)

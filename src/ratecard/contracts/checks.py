@@ -67,13 +67,11 @@ def _kept_for_nobody(in_force: ContractsInForce, tables: Tables) -> Iterator[Fau
     for contract in contracts:
         if unused and contract.accounts:
             unused &= in_force.withheld(chain_of(contract, tables.contracts))
-    for name in sorted(unused):
-        for contract in contracts:
-            for override in layers_of([contract], tables.models[name], tables.families)[0]:
-                if override.only:
-                    words = f"only keeps {name} from everyone: no contract with accounts has a price for it"
-                    hint = "Name accounts, or leave out closed"
-                    yield fault_at(override.source, contract.contract, f"{words}. {hint}")
+    for name, contract in product(sorted(unused), contracts):
+        for override in contract.overrides:
+            if override.only and name in in_force.models_of(override.target):
+                words = f"only keeps {name} from everyone: no contract with accounts has a price for it"
+                yield fault_at(override.source, contract.contract, f"{words}. Name accounts, or leave out closed")
 
 
 class ContractChecks:
