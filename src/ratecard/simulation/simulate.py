@@ -13,7 +13,6 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
-from ratecard.simulation.amounts import TooManyDigitsError
 from ratecard.simulation.answers.attribution import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
@@ -24,7 +23,6 @@ from ratecard.simulation.groups.plan import NO_ACCOUNT, PERIODS, Plan, Usage, pl
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.prices.outcome import Outcomes
 from ratecard.simulation.prices.pricer import NO_REMAPPING, Pricer, Remapping
-from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
 from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Costs, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.result import Simulation
@@ -143,11 +141,7 @@ def simulate(
             remapping.check_used(
                 {template.model for template in rolled.shapes.templates}, [side.card for side in compared]
             )
-            try:
-                answers = Simulation(rolled, compared, pricer, outcomes, paid)
-            except TooManyDigitsError:  # rows with finer rates than most are left out, and reported as unpriced
-                pricer.add_to(FEWER_PLACES_ADDED)
-                answers = Simulation(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), paid)
+            answers = Simulation(rolled, compared, pricer, outcomes, paid)
         within(progress, READ, PRICED)("Pricing", None)
         if answers.rows and not answers.priced and len(compared) > 1:
             raise SimulationError(answers.unpriced_text())

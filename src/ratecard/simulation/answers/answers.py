@@ -69,11 +69,14 @@ class Answers:
         *,
         current: SidePrices | None = None,
     ) -> None:
-        self.sides, self.pricer, self.costs = tuple(sides), pricer, costs
         with uncollected():
-            first = current or SidePrices(rolled, outcomes[0])
-            further = [SidePrices(rolled, side_outcomes, first) for side_outcomes in outcomes[1:]]
-        self.comparison = Comparison(rolled, (first, *further))
+            try:
+                self.comparison = _compared(rolled, outcomes, current)
+            except TooManyDigitsError:  # rows with finer rates than most are left out, and reported as unpriced
+                pricer = pricer.apart()
+                pricer.add_to(FEWER_PLACES_ADDED)
+                self.comparison = _compared(rolled, pricer.outcomes(sides, rolled.shapes))
+        self.sides, self.pricer, self.costs = tuple(sides), pricer, costs
 
     def against(self, *candidates: Specification) -> Self:
         """Compare the same usage and current prices with other candidates, without reading the usage again.
@@ -115,17 +118,12 @@ class Answers:
         )
         known.check_columns(cards)
         rolled = known.serving(needed, dated=dated)
-        try:
-            if rolled is not known:
-                return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
-            current = self.comparison.sides[0]
-            with uncollected():
-                changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
-            return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
-        except TooManyDigitsError:  # as in `simulate`, rows with finer rates than most become unpriced
-            pricer = pricer.apart()
-            pricer.add_to(FEWER_PLACES_ADDED)
+        if rolled is not known:
             return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
+        current = self.comparison.sides[0]
+        with uncollected():
+            changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
+        return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
 
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""
@@ -463,6 +461,11 @@ class Answers:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _compared(rolled: RollUp, outcomes: Sequence[Outcomes], current: SidePrices | None = None) -> Comparison:
+    first = current or SidePrices(rolled, outcomes[0])
+    return Comparison(rolled, (first, *(SidePrices(rolled, further, first) for further in outcomes[1:])))
 
 
 def _counted(shapes: Sequence[Counted]) -> tuple[int, tuple[dict[str, Any], ...]]:
