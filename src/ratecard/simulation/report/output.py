@@ -2,8 +2,8 @@
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import duckdb
 
 from ratecard.base.errors import SimulationError
-from ratecard.base.files import beside
+from ratecard.base.files import replacing
 from ratecard.base.money import total as total_of
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.bridge import EFFECTS, Bridge
@@ -228,36 +228,18 @@ def write(report: Report, paths: Sequence[Path], progress: Progress = silent) ->
     for path in paths:
         if path.suffix.lower() not in WRITERS:
             raise SimulationError(f"{path}: '{path.suffix}' is not a format of reports. Allowed: {_ALLOWED}")
-    places: dict[Path, Path] = {}
     writers: dict[str, Write] = {**WRITERS, ".xlsx": partial(write_spreadsheet, progress=progress)}
     progress("Writing", None)
     path = Path()
     try:
-        for path in paths:
-            places[path.resolve()] = place = beside(path)
-            writers[path.suffix.lower()](report, place)
-            _keep(place)
-        for target, place in places.items():
-            if place.is_dir():  # A folder cannot replace a file.
-                target.unlink(missing_ok=True)
-            place.replace(target)
-    except SimulationError as error:
-        # An engine that writes a folder names its temporary place, which the caller does not know.
-        raise SimulationError(str(error).replace(f"file://{beside(path)}", str(path))) from None
+        with ExitStack() as replaced:
+            for target, path in {path.resolve(): path for path in paths}.items():
+                new = replaced.enter_context(replacing(target))
+                writers[path.suffix.lower()](report, new)
+                with new.open("rb+") as file:
+                    os.fsync(file.fileno())
     except (OSError, duckdb.Error) as error:
         raise SimulationError(f"{path} cannot be written: {_reason(error)}. No report is written") from None
-    finally:
-        for place in places.values():
-            if place.is_dir():
-                shutil.rmtree(place)
-            place.unlink(missing_ok=True)
-
-
-def _keep(path: Path) -> None:
-    """Flush a file, or each file of a folder, to the disk."""
-    for part in path.iterdir() if path.is_dir() else [path]:
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
 
 
 def _reason(error: OSError | duckdb.Error) -> str:
