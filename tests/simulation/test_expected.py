@@ -22,11 +22,10 @@ from ratecard.review.sides import Side
 from ratecard.simulation.answers.rows import OwnDays
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import elasticities_of, read_pace, volumes_of
-from ratecard.simulation.report.breakdown import sides_table
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.report.sections import bridge_table, effects_table, expected_table
 from ratecard.simulation.report.sentences import annualised, answer, every_sentence, further, headline, own_days, scope
+from ratecard.simulation.report.tables import bridge_table, effects_table, expected_table, sides_table
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 from shipped import FEW, few_models

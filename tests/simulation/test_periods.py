@@ -16,8 +16,8 @@ import ratecard
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import from_fraction, round_half_up
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.sections import bridge_table
 from ratecard.simulation.report.sentences import annualised
+from ratecard.simulation.report.tables import bridge_table
 from ratecard.simulation.result import Simulation
 from reports import simulated, usage
 from token_tables import by_tokens, text_model

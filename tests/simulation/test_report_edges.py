@@ -11,7 +11,7 @@ from candidate_files import candidate
 
 import ratecard
 from ratecard.base.money import total
-from ratecard.simulation.report import breakdown, charts, page
+from ratecard.simulation.report import charts, page, tables
 from ratecard.simulation.report import workbook as spreadsheet
 from ratecard.simulation.report.figures import ENGLISH, Figures
 from ratecard.simulation.report.output import write
@@ -44,7 +44,7 @@ def test_rises_and_falls_that_cancel_out_are_said_so(tmp_path: Path) -> None:
 
 def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreadsheet, "MOST_SHEET_ROWS", 20)
-    monkeypatch.setattr(breakdown, "MOST_OF_KEY", 5)
+    monkeypatch.setattr(tables, "MOST_OF_KEY", 5)
     monkeypatch.setattr(page, "MOST_OF_KEY", 5)
     monkeypatch.setattr(page, "MOST_SHOWN", 6)
     with simulated(tmp_path) as simulation:
@@ -59,7 +59,7 @@ def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, m
 
 
 def test_of_many_values_the_first_and_all_others_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breakdown, "MOST_OF_KEY", 2)
+    monkeypatch.setattr(tables, "MOST_OF_KEY", 2)
     with mixed(tmp_path) as simulation:
         for key in ("day", "customer", "model"):
             check_first_and_others(Report(simulation), key)
@@ -69,7 +69,7 @@ def check_first_and_others(report: Report, key: str) -> None:
     simulation = report.simulation
     listed = simulation.table(key)
     for number in (0, 1):
-        rows = breakdown.rows_of(report, key, number)
+        rows = tables.rows_of(report, key, number)
         sizes = sorted((abs(row.difference() if number else row.amounts[0]) for row in listed), reverse=True)
         assert [abs(row.difference() if number else row.amounts[0]) for row in rows[:2]] == sizes[:2]
         assert rows[2].key == ("All others",)
@@ -79,10 +79,10 @@ def check_first_and_others(report: Report, key: str) -> None:
             whole = getattr(simulation.total.beside(), name)
             assert sum(getattr(row.beside(), name) for row in rows) == whole
         assert sum(row.requests for row in rows) == simulation.total.requests
-    [(_, table)] = breakdown.narrow(report, key)
+    [(_, table)] = tables.narrow(report, key)
     assert table.total is not None
     assert sum(row[2] for row in table.rows if isinstance(row[2], Decimal)) == table.total[2]
-    assert breakdown.largest(report, key, 1).rows[1][0] == "All others"
+    assert tables.largest(report, key, 1).rows[1][0] == "All others"
 
 
 @pytest.mark.parametrize(("rows", "said"), [(1, "1 request, "), (2, "2 requests, ")])

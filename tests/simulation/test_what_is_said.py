@@ -25,11 +25,10 @@ from ratecard.simulation.answers.rows import LostAndNew, ModelSums
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import Elasticity, Expected, expected_of, read_elasticity
 from ratecard.simulation.prices.sides import AsBilled
-from ratecard.simulation.report.breakdown import sides_table
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.report.sections import margin_table
 from ratecard.simulation.report.sentences import answer, every_sentence
+from ratecard.simulation.report.tables import margin_table, sides_table
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 from shipped import CARD as ALL

@@ -33,27 +33,29 @@ from ratecard.simulation.groups.engines.engine import writable
 from ratecard.simulation.prices.pricer import Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides
 from ratecard.simulation.progress import PRICED, within
-from ratecard.simulation.report.breakdown import changing_most, largest, sides_table
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import CUSTOMER, USUAL_RISE, Question, Report, share_of_change
-from ratecard.simulation.report.sections import (
+from ratecard.simulation.report.sentences import answers, bridge_sentences, further, own_days, proposals, reached, scope
+from ratecard.simulation.report.table import CHANGES, Kind, Table, Value, written
+from ratecard.simulation.report.tables import (
     attribution_table,
     below_cost_table,
     beyond_table,
     bridge_table,
+    changing_most,
     discounts_table,
     disputed_table,
     effects_table,
+    largest,
     losers_table,
     lost_customers_table,
+    sides_table,
     uncommon_table,
     unpriced_table,
     untouched_table,
     winners_table,
 )
-from ratecard.simulation.report.sentences import answers, bridge_sentences, further, own_days, proposals, reached, scope
-from ratecard.simulation.report.table import CHANGES, Kind, Table, Value, written
 from ratecard.simulation.report.tornado_page import Swing, tornado_headline, tornado_table, write_tornado
 from ratecard.simulation.report.tornado_page import tornado as swings_of
 from ratecard.simulation.result import Simulation

@@ -8,14 +8,21 @@ from ratecard.base.money import EXACT, round_half_up, total
 from ratecard.pages import page_text
 from ratecard.requests.service_parameters import family_of
 from ratecard.simulation.answers.customers import Discounted
-from ratecard.simulation.report.breakdown import NO_VALUE, changing_most, largest, shown
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.page import written_cell
 from ratecard.simulation.report.report import CUSTOMER, Report
-from ratecard.simulation.report.sections import losers_table, unpriced_table, winners_table
 from ratecard.simulation.report.sentences import details, further, headline, scope
 from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.report.tables import (
+    NO_VALUE,
+    changing_most,
+    largest,
+    losers_table,
+    shown,
+    unpriced_table,
+    winners_table,
+)
 from ratecard.simulation.rows.columns import DAY
 
 

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, exact_decimal, from_fraction, places_of, plain, text, total
 from ratecard.simulation.answers.customers import Customers
-from ratecard.simulation.report.breakdown import changes_of, changing_most, heading, largest, shown
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.sections import greatest_parts
 from ratecard.simulation.report.table import Kind
+from ratecard.simulation.report.tables import changes_of, changing_most, greatest_parts, heading, largest, shown
 
 _MODELS, _PARTS = 15, 8
 _QUIET, _RISE, _FALL, _LOST, _NEW = "var(--quiet)", "var(--rise)", "var(--fall)", "var(--lost)", "var(--new)"

@@ -17,8 +17,7 @@ from plotly.offline import get_plotlyjs
 from ratecard.base.money import EXACT, from_fraction, text
 from ratecard.pages import page_parts
 from ratecard.simulation.groups.plan import PERIODS
-from ratecard.simulation.report import sections, sentences
-from ratecard.simulation.report.breakdown import MOST_OF_KEY, heading, narrow, sides_table
+from ratecard.simulation.report import sentences, tables
 from ratecard.simulation.report.charts import (
     change_by_model,
     customers_chart,
@@ -29,6 +28,7 @@ from ratecard.simulation.report.charts import (
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
+from ratecard.simulation.report.tables import MOST_OF_KEY, heading, narrow, sides_table
 from ratecard.simulation.rows.columns import DAY
 
 _TEXTS = {Kind.TEXT, Kind.DAY}
@@ -40,7 +40,7 @@ _SORTED_PLACES = 12
 _MOST_COLUMNS = 9
 # How many candidates the table of margins shows beside the current prices.
 _MARGINS = 2
-_BRIDGES = (sections.effects_table, sections.bridge_table)
+_BRIDGES = (tables.effects_table, tables.bridge_table)
 
 # The text of a cell, its classes, and its value for sorting; a cell of text has only the first.
 _Cell = tuple[str, str, str]
@@ -127,19 +127,19 @@ def _values(report: Report) -> dict[str, Any]:
         "reached": [sentences.reached(report, target, result)] if target and result else [],
         "unpriced": f"{left} of {rows} {'has' if report.unpriced == 1 else 'have'} no price" if report.unpriced else "",
         "unpriced_verb": "is" if report.unpriced == 1 else "are",
-        "unpriced_table": sections.unpriced_table(report),
+        "unpriced_table": tables.unpriced_table(report),
         "warnings": report.simulation.reading.warnings(),
-        "disputed": sections.disputed_table(report),
+        "disputed": tables.disputed_table(report),
         "period": revenue_by_period(report, report.period) if report.period else None,
         "largest": [] if report.candidates else [largest_chart(report, key) for key in keys if key not in lines],
-        "expected": sections.expected_table(report, report.expected) if report.expected else None,
+        "expected": tables.expected_table(report, report.expected) if report.expected else None,
         "unchanged": EXPECTED_NOTE if report.expected else "",
         "candidates": [_candidate(report, candidate) for candidate in report.candidates],
         "bridge": list(sentences.bridge_sentences(report, report.bridge)) if report.bridge else [],
         "bridges": [make(report, report.bridge) for make in _BRIDGES] if report.bridge else [],
         "margins": [*_discounts(report), *_margins(report)],
         "all": list(_all(report)),
-        "about": sections.about_table(report),
+        "about": tables.about_table(report),
     }
 
 
@@ -147,20 +147,20 @@ def _candidate(report: Report, candidate: int) -> dict[str, Any]:
     """Return the values of the part of the page about one candidate."""
     customers = report.customers(candidate)
     charts = [change_by_model(report, candidate)]
-    tables = [
-        sections.attribution_table(report, candidate)._replace(title="Every rate that changes revenue"),
-        sections.uncommon_table(report, candidate)._replace(title="What only one side offers"),
+    listed = [
+        tables.attribution_table(report, candidate)._replace(title="Every rate that changes revenue"),
+        tables.uncommon_table(report, candidate)._replace(title="What only one side offers"),
     ]
     if customers is not None:
         charts.append(customers_chart(report, customers))
-        tables += [
-            sections.lost_customers_table(report, customers, MOST_OF_KEY),
-            sections.losers_table(report, customers),
-            sections.winners_table(report, customers),
+        listed += [
+            tables.lost_customers_table(report, customers, MOST_OF_KEY),
+            tables.losers_table(report, customers),
+            tables.winners_table(report, customers),
         ]
     if report.margin is not None:
-        tables.append(sections.below_cost_table(report, report.margin, candidate))
-    unused = sections.untouched_table(report, candidate)
+        listed.append(tables.below_cost_table(report, report.margin, candidate))
+    unused = tables.untouched_table(report, candidate)
     return {
         "name": report.names[candidate],
         "proposals": list(sentences.proposals(report, candidate)),
@@ -169,7 +169,7 @@ def _candidate(report: Report, candidate: int) -> dict[str, Any]:
         "differs": bool(report.simulation.total.difference(candidate)) or report.lost_and_new,
         "charts": charts,
         "waterfall": waterfall(report, candidate),
-        "tables": tables,
+        "tables": listed,
         "unused": unused,
         "unused_title": f"{report.figures.count(len(unused.rows))} changed rates that no request used",
     }
@@ -212,7 +212,7 @@ def _discounts(report: Report) -> Iterator[Table]:
     """Yield the table of customers with contracts: the current prices beside each candidate, or alone."""
     if report.discounts:
         for chosen in [[candidate] for candidate in report.candidates] or [[]]:
-            table = sections.discounts_table(report, [0, *chosen])
+            table = tables.discounts_table(report, [0, *chosen])
             yield table._replace(title=_title(report, table.title, chosen))
 
 
@@ -221,7 +221,7 @@ def _margins(report: Report) -> Iterator[Table]:
     if report.margin is not None:
         for first in range(1, max(len(report.names), 2), _MARGINS):
             chosen = report.candidates[first - 1 : first - 1 + _MARGINS]
-            table = sections.margin_table(report, report.margin, [0, *chosen])
+            table = tables.margin_table(report, report.margin, [0, *chosen])
             yield table._replace(title=_title(report, table.title, chosen))
 
 

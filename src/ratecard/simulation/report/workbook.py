@@ -22,8 +22,7 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 
 from ratecard.base.money import plain, text
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.report import sections
-from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, largest, sides_table
+from ratecard.simulation.report import tables
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import every_sentence
@@ -271,7 +270,7 @@ def _write_sheets(sheets: Sheets, report: Report) -> None:
 
 def _write_summary(sheets: Sheets, report: Report, sentences: Sequence[str], models: Placed) -> None:
     """Write revenue under each side, from the totals of the sheet by model, and every sentence."""
-    table = sides_table(report)
+    table = tables.sides_table(report)
     first = len(sentences) + 2  # The rows begin below the sentences, an empty row and the headings.
     revenue = [xl_rowcol_to_cell(first + side, 2) for side in range(len(report.names))]
     formulas = defaultdict[int, dict[str, str]](dict)
@@ -289,20 +288,20 @@ def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) 
     """Write the sheet of charts: revenue by period, and the models that change most under each candidate."""
     sheet, row = sheets.begin(_CHARTS), 0
     if (period := report.period) is not None:
-        times = placed[f"By {heading(period).lower()}"]
+        times = placed[f"By {tables.heading(period).lower()}"]
         if times.first <= times.last:
             sheets.chart(sheet, row, "line", f"Revenue by {period}", times, _groups(report, period), report.names)
             row += _CHART_ROWS
     for candidate in report.candidates:
         name = f"Changes {candidate}" if len(report.candidates) > 1 else "Changes"
-        table = changing_most(report, "model", _MODELS, candidate)
+        table = tables.changing_most(report, "model", _MODELS, candidate)
         changes = sheets.add(name, table)
         if changes.first <= changes.last:
             title = f"Change by model: {report.names[candidate]}"
             sheets.chart(sheet, row, "bar", title, changes, table, ["Change"])
             row += _CHART_ROWS
     if not report.candidates and placed[_BY_MODEL].first <= placed[_BY_MODEL].last:
-        table = largest(report, "model", _MODELS)
+        table = tables.largest(report, "model", _MODELS)
         sheets.chart(sheet, row, "bar", "Revenue by model", sheets.add("Largest", table), table, ["Current"])
         row += _CHART_ROWS
     if not row:
@@ -323,38 +322,38 @@ def _failure(workbook: Workbook) -> OSError | None:
 def _tables(report: Report) -> Iterator[tuple[str, Table]]:
     simulation = report.simulation
     for key in dict.fromkeys(("model", *simulation.by)):
-        yield f"By {heading(key).lower()}", _groups(report, key)
+        yield f"By {tables.heading(key).lower()}", _groups(report, key)
     if len(simulation.by) > 1:
         yield _GROUPS, _groups(report, *simulation.by)
     for candidate in report.candidates:
         number = f" {candidate}" if len(report.candidates) > 1 else ""
-        yield f"Attribution{number}", sections.attribution_table(report, candidate)
-        if (uncommon := sections.uncommon_table(report, candidate)).rows:
+        yield f"Attribution{number}", tables.attribution_table(report, candidate)
+        if (uncommon := tables.uncommon_table(report, candidate)).rows:
             yield f"Lost and new{number}", uncommon
         if (customers := report.customers(candidate)) is not None:
-            yield f"Winners and losers{number}", sections.customers_table(report, customers)
+            yield f"Winners and losers{number}", tables.customers_table(report, customers)
         if report.margin is not None:
-            yield f"Below cost{number}", sections.below_cost_table(report, report.margin, candidate)
-        yield f"Rates without usage{number}", sections.untouched_table(report, candidate)
+            yield f"Below cost{number}", tables.below_cost_table(report, report.margin, candidate)
+        yield f"Rates without usage{number}", tables.untouched_table(report, candidate)
     if report.discounts:
-        yield "Discounts", sections.discounts_table(report, range(len(report.names)))
+        yield "Discounts", tables.discounts_table(report, range(len(report.names)))
     if report.margin is not None:
-        yield "Margin", sections.margin_table(report, report.margin, range(len(report.names)))
+        yield "Margin", tables.margin_table(report, report.margin, range(len(report.names)))
     if report.expected is not None:
-        yield "Expected", sections.expected_table(report, report.expected)
+        yield "Expected", tables.expected_table(report, report.expected)
     if report.bridge is not None:
-        yield "Bridge", sections.effects_table(report, report.bridge)
-        yield "Bridge by model", sections.bridge_table(report, report.bridge)
-    yield "Unpriced", sections.unpriced_table(report)
+        yield "Bridge", tables.effects_table(report, report.bridge)
+        yield "Bridge by model", tables.bridge_table(report, report.bridge)
+    yield "Unpriced", tables.unpriced_table(report)
     if simulation.disputed:
-        yield "Disputed", sections.disputed_table(report)
-    yield "About", sections.about_table(report)
+        yield "Disputed", tables.disputed_table(report)
+    yield "About", tables.about_table(report)
 
 
 def _groups(report: Report, *keys: str) -> Table:
     """Return a breakdown; a single sentence if it has more rows than a sheet holds."""
     size = report.simulation.size(*keys)
     if size <= MOST_SHEET_ROWS:
-        return breakdown(report, *keys)
+        return tables.breakdown(report, *keys)
     words = f"{report.figures.count(size)} groups are more than a sheet holds; write .csv or .parquet"
     return Table("", (Column("By " + ", ".join(keys)),), ((words,),))

@@ -1,6 +1,9 @@
-"""The tables of a report: customers, why revenue changes, margin, rows without a price, and the usage that was read."""
+"""The tables of a report: groups of the usage, customers, why revenue changes, margin, and what was read.
 
-from collections.abc import Iterator, Mapping, Sequence
+The columns of a table of groups add up to the totals that are shown.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -9,35 +12,276 @@ from importlib.metadata import version
 from typing import Any
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
+from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
 from ratecard.simulation.answers.bridge import EFFECTS, Bridge
 from ratecard.simulation.answers.customers import Customers, Discounted
 from ratecard.simulation.answers.margin import Cost, Margin
-from ratecard.simulation.answers.rows import Row
+from ratecard.simulation.answers.rows import OF_ALIKE, OwnDays, Row, remaining
 from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.prices.outcome import ROUNDING_PART
-from ratecard.simulation.report.breakdown import (
-    ALL_OTHERS,
-    MOST_OF_KEY,
-    NO_VALUE,
-    TOTAL,
-    columns_of,
-    heading,
-    values_of,
-)
-from ratecard.simulation.report.figures import apportion, apportion_rows, share_of
-from ratecard.simulation.report.report import Report, share_of_prices
-from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.prices.sides import OWN_DATE
+from ratecard.simulation.report.figures import FRACTION_PLACES, apportion, apportion_rows, share_of
+from ratecard.simulation.report.report import CURRENT, Report, expectation, share_of_change, share_of_prices
+from ratecard.simulation.report.table import Column, Kind, LazyRows, Table, Value
+
+_HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
+_DAYS = ("day", "week")
+# The name of a key that the usage leaves empty.
+NO_VALUE = "(none)"
+TOTAL, ALL_OTHERS = "Total", "All others"
+# The number of columns of changes that fit on a page beside a name, requests and the current amount.
+_MOST_CHANGES = 8
+# The most rows of a key on a page, which a browser can still sort at once; the files have all rows.
+MOST_OF_KEY = 1_000
+
+
+def heading(key: str) -> str:
+    """Return the heading of a key's column; a column of the usage has its own name."""
+    return _HEADINGS.get(key, key)
+
+
+def breakdown(report: Report, *keys: str) -> Table:
+    """Return the table by some keys for a workbook: quantities, exact amounts, and these again as text with all digits.
+
+    Its rows are made one at a time, when they are read.
+    """
+    several = len(report.candidates) > 1
+    return _table_of(report, keys, None, (), report.candidates, several=several)
+
+
+def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
+    """Yield tables by a key, each after the numbers of its candidates: as many as fit on a page."""
+    rows = rows_of(report, key, min(1, len(report.candidates)))
+    amounts = shown(report, rows)
+    if len(report.candidates) <= 1:
+        yield report.candidates, _table_of(report, (key,), rows, amounts, report.candidates)
+        return
+    most = _MOST_CHANGES // (4 if report.lost_and_new else 2)
+    for first in range(1, len(report.names), most):
+        chosen = report.candidates[first - 1 : first - 1 + most]
+        table = _table_of(report, (key,), rows, amounts, chosen, several=True)
+        names = {report.names[candidate] for candidate in chosen}
+        yield chosen, table.columns_named(*(column.name for column in table.columns if column.name not in names))
+
+
+def changing_most(report: Report, key: str, most: int, candidate: int) -> Table:
+    """Return the groups of a key whose amount changes most under a candidate, and all others as one row."""
+    rows = report.simulation.table(key)
+    amounts = shown(report, rows)
+    order = sorted(range(len(rows)), key=lambda index: rows[index].difference(candidate).copy_abs(), reverse=True)
+    chosen = [index for index in order[:most] if rows[index].difference(candidate)]
+    rest = order[len(chosen) :]
+    kept, kept_amounts = [rows[index] for index in chosen], [amounts[index] for index in chosen]
+    if rest:
+        kept.append(replace(_rest(report.simulation.total, kept), key=(ALL_OTHERS,)))
+        kept_amounts.append(tuple(map(_sum, zip(*(amounts[index] for index in rest), strict=True))))
+    return _table_of(report, (key,), kept, kept_amounts, [candidate])
+
+
+def largest(report: Report, key: str, most: int) -> Table:
+    """Return the groups of a key with most revenue at the current prices, with their shares, and all others."""
+    rows = rows_of(report, key, 0)
+    amounts = [row_amounts[0] for row_amounts in shown(report, rows)]
+    order = sorted(
+        range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), -amounts[at], rows[at].key[0] or "")
+    )
+    revenue = report.rounded(0)
+
+    def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
+        amount = _sum(amounts[at] for at in chosen)
+        return name, sum(rows[at].requests for at in chosen), amount, share_of(amount, revenue)
+
+    lines = [line(_name(rows[at]), [at]) for at in order[:most]]
+    if order[most:]:
+        lines.append(line(ALL_OTHERS, order[most:]))
+    columns = (Column(heading(key)), Column("Requests", Kind.COUNT), Column(CURRENT, Kind.MONEY))
+    title = f"Largest by {heading(key).lower()}" if order[most:] else f"By {heading(key).lower()}"
+    return Table(title, (*columns, Column("Share", Kind.SHARE)), tuple(lines), line(TOTAL, order))
+
+
+def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
+    """Return the groups of a key; of more than `MOST_OF_KEY`, those that change most, and all others as one row.
+
+    Without a candidate (0), those with most revenue. The engine selects them, because there may be millions.
+    """
+    simulation = report.simulation
+    if simulation.size(key) <= MOST_OF_KEY:
+        return simulation.table(key)
+    order = f"abs(amount{candidate}) DESC, {OF_ALIKE}"
+    rows = simulation.comparison.sums((key,)).rows("TRUE", order, MOST_OF_KEY, candidate)
+    return [*rows, _rest(simulation.total, rows)]
+
+
+def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
+    """Return the changes in a table of one candidate, or its lost or new amounts; empty without such a column."""
+    place = next((number for number, column in enumerate(table.columns) if column.kind is kind), None)
+    if place is None:
+        return []
+    return [value for row in table.rows if isinstance(value := row[place], Decimal)]
+
+
+def sides_table(report: Report) -> Table:
+    """Return a table of all usage with a row for each side."""
+    usage = report.simulation.total
+    amounts = [report.rounded(side) for side in range(len(report.names))]
+    before = amounts[0]
+    rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
+    for candidate in report.candidates:
+        change = EXACT.subtract(amounts[candidate], before)
+        side, reason = report.simulation.sides[candidate], report.simulation.no_effect[candidate - 1]
+        name = report.names[candidate] + (f" (no change: {reason})" if reason else "")
+        rows.append((name, side.label, amounts[candidate], change, share_of_change(usage, candidate)))
+    columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
+    if report.lost_and_new:
+        columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
+        parts = [(None,) * 3, *(report.parts(side) for side in report.candidates)]
+        rows = [(*row, *cells) for row, cells in zip(rows, parts, strict=True)]
+    rows += [(*row, *(None,) * (len(columns) - 3)) for row in _further_sides(report)]
+    return Table("Revenue under each", (Column("Prices"), Column("Of"), *columns), tuple(rows))
+
+
+def _further_sides(report: Report) -> Iterator[tuple[Value, ...]]:
+    """Yield rows at the expected volume, and at the prices of each row's own day, if the report has them."""
+    places = FRACTION_PLACES if report.exact else report.figures.places
+    if (expected := report.expected) is not None:
+        revenues = [round_half_up(from_fraction(revenue, places), places) for revenue in expected.total.revenues]
+        for side, name in enumerate(report.names):
+            change = EXACT.subtract(revenues[side], revenues[0]) if side else None
+            share = report.share(side) if side else None
+            yield f"{name}, expected", expectation(report, side), revenues[side], change, share
+    if isinstance(days := report.own_days, OwnDays):
+        yield (
+            "Own days",
+            OWN_DATE,
+            *report.shown_own_days(days),
+            share_of(days.difference, report.simulation.total.amounts[0]),
+        )
+    elif days is not None:
+        yield "Own days", f"cannot be had: {days}", None, None, None
+
+
+def shown(report: Report, rows: Sequence[Row]) -> Sequence[tuple[Decimal, ...]]:
+    """Round the amounts of rows that make up all usage so that they add up to its rounded amount."""
+    if report.exact:
+        return [row.amounts for row in rows]
+    return apportion_rows([row.amounts for row in rows], report.simulation.total.amounts, report.figures.places)
+
+
+def columns_of(
+    report: Report, candidates: Sequence[int], *, named: bool = False, several: bool = False
+) -> Iterator[Column]:
+    """Yield the columns of amounts: the current one; each candidate's amount, change and change in percent.
+
+    With `several`, all headings have the names of the candidates; with `named`, only those of amounts have.
+    """
+    yield Column(CURRENT, Kind.MONEY)
+    for candidate in candidates:
+        name = report.names[candidate]
+        yield Column(name if several or named else "Candidate", Kind.MONEY)
+        yield Column(f"{name}: change" if several else "Change", Kind.CHANGE, CURRENT)
+        yield Column(f"{name}: %" if several else "%", Kind.PERCENT, CURRENT)
+
+
+def values_of(amounts: Sequence[Decimal], shares: Sequence[Fraction | None]) -> Iterator[Value]:
+    """Yield the values of the columns of `columns_of`."""
+    yield amounts[0]
+    for amount, share in zip(amounts[1:], shares, strict=True):
+        yield from (amount, EXACT.subtract(amount, amounts[0]), share)
+
+
+def _table_of(
+    report: Report,
+    keys: Sequence[str],
+    rows: Sequence[Row] | None,
+    amounts: Sequence[Sequence[Decimal]],
+    candidates: Sequence[int],
+    *,
+    several: bool = False,
+) -> Table:
+    """Return a table of some rows with their shown amounts; without rows, a table of all groups with every detail."""
+    details = rows is None
+    used = [number for number in range(len(QUANTITY_NAMES)) if report.simulation.total.quantities[number]]
+    names = [name.replace("_", " ").capitalize() for name in QUANTITY_NAMES]
+    columns = [Column(heading(key), Kind.DAY if key in _DAYS else Kind.TEXT) for key in keys]
+    columns.append(Column("Requests", Kind.COUNT))
+    columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
+    columns += columns_of(report, candidates, named=report.exact, several=several)
+    differing = [side for side in candidates if report.simulation.total.beside(side).requests]
+    for side in differing:
+        for kind in (Kind.LOST, Kind.NEW):
+            columns.append(Column(f"{report.names[side]}: {kind.value}" if several else kind.value.capitalize(), kind))
+    columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if details else []
+    margins = report.simulation.costs_by(*keys) if details and report.margin else {}
+    if margins:
+        names = [f"{name}: {word}" for name in report.names for word in ("cost", "margin")]
+        columns += [Column(name, Kind.MONEY) for name in names]
+    usage = replace(report.simulation.total, key=(TOTAL, *[""] * (len(keys) - 1)))
+
+    def values(row: Row, shown: Sequence[Decimal], more: Sequence[Decimal]) -> tuple[Value, ...]:
+        named = (NO_VALUE if key is None else key for key in row.key)
+        quantities = [row.quantities[number] for number in used] if details else []
+        chosen = [shown[side] for side in (0, *candidates)]
+        shares = [share_of_change(row, candidate) for candidate in candidates]
+        digits = row.amounts if details else ()
+        paid = (amount for pair in margins.get(row.key, ()) for amount in pair)
+        return (*named, row.requests, *quantities, *values_of(chosen, shares), *more, *digits, *paid)
+
+    if margins:
+        margins[usage.key] = report.simulation.costs_by()[()]
+    totals = [report.rounded(side) for side in range(len(report.names))]
+    lines: Sequence[tuple[Value, ...]]
+    if rows is None:
+        sums = report.simulation.comparison.sums(keys)
+        lines = LazyRows(
+            lambda: (values(row, row.amounts, _lost_and_new(row, differing)) for row in sums.each()), sums.size
+        )
+    else:
+        parts = [_lost_and_new_shown(report, rows, side) for side in differing]
+        lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
+        lines = tuple(values(*arguments) for arguments in zip(rows, amounts, lost_and_new, strict=True))
+    last = values(usage, totals, [amount for side in differing for amount in report.parts(side)[1:]])
+    return Table(f"By {', '.join(keys)}", tuple(columns), lines, last)
+
+
+def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int) -> tuple[Sequence[Decimal], ...]:
+    """Return the lost and the new amount of each row, rounded to add up to the shown totals."""
+    lost, new = zip(*(_lost_and_new(row, [side]) for row in rows), strict=True) if rows else ((), ())
+    _, lost_shown, new_shown = report.parts(side)
+    return report.shown(lost, lost_shown), report.shown(new, new_shown)
+
+
+def _lost_and_new(row: Row, sides: Iterable[int]) -> list[Decimal]:
+    """Return the lost and the new amount of a row under each side."""
+    beside = [row.beside(side) for side in sides]
+    return [amount for one_sided in beside for amount in (EXACT.minus(one_sided.lost), one_sided.new)]
+
+
+def _rest(usage: Row, rows: Iterable[Row]) -> Row:
+    """Return the usage without these rows, as one row."""
+    for row in rows:
+        usage = Row(
+            (ALL_OTHERS,),
+            usage.requests - row.requests,
+            tuple(map(remaining, usage.quantities, row.quantities)),
+            tuple(map(remaining, usage.amounts, row.amounts)),
+            tuple(rest.less(part) for rest, part in zip(usage.lost_and_new, row.lost_and_new, strict=True)),
+        )
+    return usage
+
+
+def _sum(amounts: Iterable[Decimal]) -> Decimal:
+    return total(list(amounts))
 
 
 def winners_table(report: Report, customers: Customers) -> Table:
     """List the customers who pay less, the greatest change first."""
-    return _table(report, customers, "Winners: they pay less", customers.winners)
+    return _customers_table(report, customers, "Winners: they pay less", customers.winners)
 
 
 def losers_table(report: Report, customers: Customers) -> Table:
     """List the customers who pay more, the greatest change first."""
-    return _table(report, customers, "Losers: they pay more", customers.losers)
+    return _customers_table(report, customers, "Losers: they pay more", customers.losers)
 
 
 def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
@@ -52,13 +296,13 @@ def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
 
 def customers_table(report: Report, customers: Customers) -> Table:
     """List losers, then winners, with a word that says which they are and the exact amounts, for a workbook."""
-    losers = _table(report, customers, "", customers.losers)
-    winners = _table(report, customers, "", customers.winners)
+    losers = _customers_table(report, customers, "", customers.losers)
+    winners = _customers_table(report, customers, "", customers.winners)
     rows = (*(("pays more", *row) for row in losers.rows), *(("pays less", *row) for row in winners.rows))
     return Table("Winners and losers", (Column("Who"), *losers.columns), rows)
 
 
-def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, ...]) -> Table:
+def _customers_table(report: Report, customers: Customers, title: str, chosen: tuple[Row, ...]) -> Table:
     candidate, places = customers.candidate, report.figures.places
     pairs: Sequence[Sequence[Decimal]] = [row.both(candidate) for row in chosen]
     if not report.exact:
@@ -134,8 +378,7 @@ def _example(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in row.items() if name != "type")
 
 
-# Fractions are apportioned with more decimals than any amount that is shown.
-_PLACES, _REQUEST_PLACES = 12, 1
+_REQUEST_PLACES = 1
 _RATES = (Column("Old", Kind.RATE), Column("New", Kind.RATE), Column("Rate changes", Kind.PERCENT))
 _TONES = {LOST_PART: Kind.LOST, NEW_PART: Kind.NEW}
 _KINDS = {"terms": "other quantity", "added": "new rate", "removed": "rate gone", ROUNDING_PART: "rounding"}
@@ -257,7 +500,7 @@ def expected_table(report: Report, expected: Expected) -> Table:
         if report.exact:
             return list(zip(*exact, totals, strict=True))
         whole = tuple(round_half_up(from_fraction(total, places), places) for total in totals)
-        rows = [tuple(from_fraction(amount, 2 * _PLACES) for amount in row) for row in exact]
+        rows = [tuple(from_fraction(amount, 2 * FRACTION_PLACES) for amount in row) for row in exact]
         return list(zip(*apportion_rows(rows, whole, places), whole, strict=True))
 
     def add(name: str, kind: Kind, amounts: Sequence[Value]) -> None:
@@ -465,7 +708,7 @@ def _bridge_change(report: Report, bridge: Bridge) -> Decimal:
 
 
 def _bridge_shown(report: Report, parts: Sequence[Fraction], total: Decimal) -> list[Decimal]:
-    return list(apportion([from_fraction(part, 2 * _PLACES) for part in parts], report.figures.places, total))
+    return list(apportion([from_fraction(part, 2 * FRACTION_PLACES) for part in parts], report.figures.places, total))
 
 
 def _size_shown(size: Fraction | None) -> Decimal | None:
