@@ -33,11 +33,11 @@ from ratecard.simulation.groups.engines.engine import writable
 from ratecard.simulation.prices.pricer import Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides
 from ratecard.simulation.progress import PRICED, within
+from ratecard.simulation.report.figures import CHANGES, Kind, Table, Value, written
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import CUSTOMER, USUAL_RISE, Question, Report, share_of_change
 from ratecard.simulation.report.sentences import answers, bridge_sentences, further, own_days, proposals, reached, scope
-from ratecard.simulation.report.table import CHANGES, Kind, Table, Value, written
 from ratecard.simulation.report.tables import (
     attribution_table,
     below_cost_table,

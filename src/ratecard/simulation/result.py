@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, cast
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.volume import AnyElasticity, elasticities_of, read_pace, volumes_of
-from ratecard.simulation.report.figures import read_locale, read_share
+from ratecard.simulation.report.figures import Kind, Table, Value, read_locale, read_share, written
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.sentences import answers, scope
-from ratecard.simulation.report.table import Kind, Table, Value, written
 from ratecard.simulation.report.tables import changes_of, changing_most
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from ratecard.base.files import beside
 from ratecard.base.money import LINE_PLACES, nearest, plain, text
 from ratecard.pages import page_text
 from ratecard.review.markdown import escaped, markdown_table
-from ratecard.simulation.report.figures import ENGLISH, Figures
-from ratecard.simulation.report.table import Column, Kind, Table, Value, written
+from ratecard.simulation.report.figures import ENGLISH, Column, Figures, Kind, Table, Value, written
 from ratecard.statements.focus import write_focus
 from ratecard.statements.issued import Statement, line_record
 from ratecard.statements.lines import CORRECTION_LINE, OF_EARLIER, StatementError, StatementLine

@@ -9,11 +9,10 @@ from ratecard.pages import page_text
 from ratecard.requests.service_parameters import family_of
 from ratecard.simulation.answers.customers import Discounted
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
-from ratecard.simulation.report.figures import Figures
+from ratecard.simulation.report.figures import Column, Figures, Kind, Table, Value
 from ratecard.simulation.report.page import written_cell
 from ratecard.simulation.report.report import CUSTOMER, Report
 from ratecard.simulation.report.sentences import details, further, headline, scope
-from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.simulation.report.tables import (
     NO_VALUE,
     changing_most,

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, exact_decimal, from_fraction, places_of, plain, text, total
 from ratecard.simulation.answers.customers import Customers
-from ratecard.simulation.report.figures import Figures
+from ratecard.simulation.report.figures import Figures, Kind
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.table import Kind
 from ratecard.simulation.report.tables import changes_of, changing_most, greatest_parts, heading, largest, shown
 
 _MODELS, _PARTS = 15, 8

@@ -24,9 +24,8 @@ from ratecard.simulation.answers.attribution import Part
 from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.answers.customers import rise_of
 from ratecard.simulation.answers.rows import Unpriced
-from ratecard.simulation.report.figures import FRACTION_PLACES
+from ratecard.simulation.report.figures import FRACTION_PLACES, unlike
 from ratecard.simulation.report.report import CUSTOMER, Report
-from ratecard.simulation.report.table import unlike
 from ratecard.simulation.sql import DECIMAL_DIGITS, DuckDbSql
 
 _PERCENT_PLACES = 2

@@ -25,9 +25,8 @@ from ratecard.simulation.report.charts import (
     revenue_by_period,
     waterfall,
 )
-from ratecard.simulation.report.figures import Figures
+from ratecard.simulation.report.figures import CHANGES, Column, Figures, Kind, Table, Value, written
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
 from ratecard.simulation.report.tables import MOST_OF_KEY, heading, narrow, sides_table
 from ratecard.simulation.rows.columns import DAY
 

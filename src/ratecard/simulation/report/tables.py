@@ -21,9 +21,18 @@ from ratecard.simulation.answers.rows import OF_ALIKE, OwnDays, Row, remaining
 from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.prices.outcome import ROUNDING_PART
 from ratecard.simulation.prices.sides import OWN_DATE
-from ratecard.simulation.report.figures import FRACTION_PLACES, apportion, apportion_rows, share_of
+from ratecard.simulation.report.figures import (
+    FRACTION_PLACES,
+    Column,
+    Kind,
+    LazyRows,
+    Table,
+    Value,
+    apportion,
+    apportion_rows,
+    share_of,
+)
 from ratecard.simulation.report.report import CURRENT, Report, expectation, share_of_change, share_of_prices
-from ratecard.simulation.report.table import Column, Kind, LazyRows, Table, Value
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
 _DAYS = ("day", "week")

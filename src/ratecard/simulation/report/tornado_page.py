@@ -25,11 +25,10 @@ from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.outcome import PricedShape
-from ratecard.simulation.report.figures import Figures
+from ratecard.simulation.report.figures import Column, Figures, Kind, Table, Value
 from ratecard.simulation.report.groups import json_plain
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
-from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.tables.candidate import Scale
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.selection import Selection

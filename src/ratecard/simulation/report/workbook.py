@@ -23,10 +23,9 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 from ratecard.base.money import plain, text
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.report import tables
-from ratecard.simulation.report.figures import Figures
+from ratecard.simulation.report.figures import CHANGES, Column, Figures, Kind, Table, Value, unlike, written
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import every_sentence
-from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, unlike, written
 
 # The rows of a sheet, without its headings and its total.
 MOST_SHEET_ROWS = 1_048_576 - 2
