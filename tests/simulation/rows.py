@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow
 
 from ratecard import Quote, QuoteError, RateCard, SourceVideo
+from ratecard.simulation.demo_usage import quote_row
 from ratecard.simulation.rows.columns import LAYOUTS, USAGE_COLUMNS
 
 Row = dict[str, Any]
@@ -87,24 +88,7 @@ def charge(card: RateCard, row: Row) -> Decimal:
 
 def quote_of(card: RateCard, row: Row) -> Quote:
     """The quote of one row at its own timestamp."""
-    prices = card.at(row["timestamp"])
-    usage, model = {"type": row["type"]}, row["model"]
-    if row["type"] != "rpc":
-        usage["model"] = model
-    for name, value in row.items():
-        if name in USAGE_COLUMNS and value is not None:
-            *way, last = USAGE_COLUMNS[name].path
-            within: dict[str, Any] = usage
-            for part in way:
-                within = within.setdefault(part, {})
-            within[last] = value
-    if row["type"] == "rpc":
-        usage["calls"] = [usage.pop("call")]
-    source = usage.pop("source", None)
-    if row["type"] == "video":
-        usage.pop("type")
-        return prices.quote_video(usage, source=SourceVideo(**source) if source else None)
-    return prices.rate(usage)
+    return quote_row(card.at(row["timestamp"]), row)
 
 
 def key_of(row: Row, key: str) -> Any:

@@ -17,7 +17,8 @@ from few import card_of_models
 from ratecard import QuoteError, RateCard, load_rate_card
 from ratecard.load.folder import shipped_folder
 from ratecard.requests.body import TYPES
-from ratecard.simulation.demo_usage import DEMO_COLUMNS, MILLION, Traffic, demo_stretches, demo_usage, quote_row
+from ratecard.simulation.demo_usage import MILLION, Traffic, demo_stretches, demo_usage, quote_row
+from ratecard.simulation.rows.columns import USAGE_COLUMNS
 from shipped import CARD, FEW, few_models
 from token_tables import by_tokens, text_model
 
@@ -166,7 +167,7 @@ def test_the_three_formats_hold_the_same(tmp_path: Path) -> None:
     tables = []
     for ending in ("parquet", "csv", "jsonl"):
         demo_usage(tmp_path / f"usage.{ending}", 500, until=UNTIL, card=FEW)
-        columns = ", ".join(f"{name}::VARCHAR" for name in ("type", "model", "request_id", *DEMO_COLUMNS))
+        columns = ", ".join(f"{name}::VARCHAR" for name in ("type", "model", "request_id", *USAGE_COLUMNS))
         instant = "epoch_us(timestamp::TIMESTAMPTZ)"
         with duckdb.connect() as engine:
             found = engine.sql(f"FROM '{tmp_path}/usage.{ending}'").project(f"{instant}, {columns}")
@@ -185,12 +186,12 @@ def _number(cell: Any) -> Any:
 def test_the_columns_are_those_of_a_usage_table(tmp_path: Path) -> None:
     demo_usage(tmp_path / "usage.parquet", 10, card=FEW)
     schema = pyarrow.parquet.read_schema(tmp_path / "usage.parquet")
-    assert schema.names == [*FIRST, *DEMO_COLUMNS]
+    assert schema.names == [*FIRST, *USAGE_COLUMNS]
     kinds = {"text": "string", "url": "string", "flag": "bool", "number": "int64"}
     decimals = {"seconds": "decimal128(12, 3)"}
     decimals |= dict.fromkeys(("reference_video_total_duration", "source_seconds", "source_fps"), "decimal128(9, 3)")
-    assert {name: str(schema.field(name).type) for name in DEMO_COLUMNS} == {
-        name: decimals.get(name, kinds[column.kind]) for name, column in DEMO_COLUMNS.items()
+    assert {name: str(schema.field(name).type) for name in USAGE_COLUMNS} == {
+        name: decimals.get(name, kinds[column.kind]) for name, column in USAGE_COLUMNS.items()
     }
     assert str(schema.field("timestamp").type) == "timestamp[us, tz=UTC]"
 

@@ -30,9 +30,8 @@ from ratecard.line_items.tokens import TokenRates
 from ratecard.methods import method_of
 from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
-from ratecard.requests.body import TYPES
 from ratecard.requests.service_parameters import SEARCHES, split_model
-from ratecard.simulation.rows.columns import LAYOUTS
+from ratecard.simulation.rows.columns import USAGE_COLUMNS
 from ratecard.simulation.sql import DuckDbSql, system_reason
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
@@ -53,8 +52,6 @@ if TYPE_CHECKING:
 
 
 DemoRow = dict[str, Any]
-# The columns of a usage, in their order.
-DEMO_COLUMNS = {column.name: column for layout in (LAYOUTS[kind] for kind in TYPES.words) for column in layout.columns}
 
 
 class Sample(NamedTuple):
@@ -90,8 +87,8 @@ class Sample(NamedTuple):
 
 def quote_row(prices: PriceBook, row: DemoRow) -> Quote:
     """Return the quote of one row of a usage table; an RPC row is a batch of one call. Raises `QuoteError`."""
-    usage: dict[str, Any] = {"type": row["type"], "model": row["model"]}
-    for name, column in DEMO_COLUMNS.items():
+    usage: dict[str, Any] = {name: row[name] for name in ("type", "model") if row[name] is not None}
+    for name, column in USAGE_COLUMNS.items():
         if row.get(name) is not None:
             column.put(usage, row[name])
     if usage["type"] == "video":
@@ -513,7 +510,7 @@ def _usage_query(*, rows: int, pages: int, customers: int, seed: int, timestamp:
         return f"(({draw(number)} >> 12)::DOUBLE / {1 << 52})"
 
     normal = f"sqrt(-2 * ln(1 - {share(0)}))"
-    columns = ", ".join(f"{_column(name)} AS {name}" for name in DEMO_COLUMNS)
+    columns = ", ".join(f"{_column(name)} AS {name}" for name in USAGE_COLUMNS)
     return f"""
     SELECT type, model, {timestamp} AS timestamp, 'req-{seed}-' || lpad(i::VARCHAR, 12, '0') AS request_id,
       customer, api_key, region, {columns}
@@ -564,7 +561,7 @@ def _schema() -> "pyarrow.Schema":
 
     kinds = {"text": pyarrow.string(), "url": pyarrow.string(), "flag": pyarrow.bool_(), "number": pyarrow.int64()}
     fields = {"type": pyarrow.string(), "model": pyarrow.string()}
-    for name, column in DEMO_COLUMNS.items():
+    for name, column in USAGE_COLUMNS.items():
         fields[name] = pyarrow.decimal128(_DIGITS[name], 3) if name in _DIGITS else kinds[column.kind]
     return pyarrow.schema(fields | dict.fromkeys(_OF_SAMPLE, pyarrow.int64()))
 
