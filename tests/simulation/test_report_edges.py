@@ -14,7 +14,7 @@ from ratecard.base.money import total
 from ratecard.simulation.report import charts, page, tables
 from ratecard.simulation.report import workbook as spreadsheet
 from ratecard.simulation.report.figures import ENGLISH, Figures
-from ratecard.simulation.report.output import write
+from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import answer, scope
 from reports import files, mixed, simulated
@@ -30,6 +30,19 @@ def test_a_small_amount_without_a_candidate(tmp_path: Path) -> None:
     for said in ("<title>Revenue</title>", "What usage brings", "Revenue is $0.000013.", "Revenue by network"):
         assert said in words
     assert "Revenue then" not in words
+
+
+def test_usage_without_any_price_is_written_in_every_format(tmp_path: Path) -> None:
+    """The page once failed: there is no bar to draw, neither now nor under a candidate."""
+    rows = {"type": ["text"] * 2, "model": ["no-such-model"] * 2, "prompt_tokens": [5, 6], "completion_tokens": [1, 1]}
+    usage = pyarrow.table(rows | {"timestamp": ["2026-10-02", "2026-10-03"], "customer": ["a", None]})
+    dearer = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}")
+    with ratecard.simulate(usage, None, by=["model", "day", "customer"], costs="60%") as simulation:
+        for asked in (simulation, simulation.against(dearer)):
+            asked.write(*(tmp_path / f"report{ending}" for ending in WRITERS))
+            words = (tmp_path / "report.html").read_text(encoding="utf-8")
+            assert "2 of 2 rows have no price" in words
+            assert "data-figure" not in words or asked is not simulation
 
 
 def test_rises_and_falls_that_cancel_out_are_said_so(tmp_path: Path) -> None:

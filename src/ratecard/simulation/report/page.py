@@ -107,6 +107,7 @@ def _values(report: Report) -> dict[str, Any]:
     several, first = len(report.candidates) > 1, min(1, len(report.candidates))
     # A period has a line chart of its own, so it is not drawn as bars.
     sides, keys, lines = sides_table(report), _keys(report), (DAY, *PERIODS)
+    has_prices = bool(report.simulation.priced)  # Without a price there is nothing to draw.
     return {
         "names": report.names,
         "locale": str(figures.locale).replace("_", "-"),
@@ -129,8 +130,10 @@ def _values(report: Report) -> dict[str, Any]:
         "unpriced_table": tables.unpriced_table(report),
         "warnings": report.simulation.reading.warnings(),
         "disputed": tables.disputed_table(report),
-        "period": revenue_by_period(report, report.period) if report.period else None,
-        "largest": [] if report.candidates else [largest_chart(report, key) for key in keys if key not in lines],
+        "period": revenue_by_period(report, report.period) if report.period and has_prices else None,
+        "largest": [
+            largest_chart(report, key) for key in keys if key not in lines and has_prices and not report.candidates
+        ],
         "expected": tables.expected_table(report, report.expected) if report.expected else None,
         "unchanged": EXPECTED_NOTE if report.expected else "",
         "candidates": [_candidate(report, candidate) for candidate in report.candidates],
@@ -145,7 +148,7 @@ def _values(report: Report) -> dict[str, Any]:
 def _candidate(report: Report, candidate: int) -> dict[str, Any]:
     """Return the values of the part of the page about one candidate."""
     customers = report.customers(candidate)
-    charts = [change_by_model(report, candidate)]
+    charts = [change_by_model(report, candidate)] if report.simulation.priced else []
     listed = [
         tables.attribution_table(report, candidate)._replace(title="Every rate that changes revenue"),
         tables.uncommon_table(report, candidate)._replace(title="What only one side offers"),
