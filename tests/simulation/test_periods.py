@@ -177,6 +177,8 @@ def test_periods_that_are_not_there_are_refused(two_months: Simulation) -> None:
         (("2026-09", "2026-12"), "no request of 2026-12 has a price. The months are: 2026-09, 2026-10"),
         (("2026-09", "2026-10-01"), "2026-09 and 2026-10-01 are not periods of one length"),
         (("2026-09", "2026-09"), "a bridge leads from one period to another, and both are 2026-09"),
+        (("9999-12", "2026-09"), "'9999-12' is not a month. Write it like 2026-10"),
+        (("9999-12-31", "2026-09-30"), "'9999-12-31' is not a day. Write it like 2026-10-05"),
     ):
         with pytest.raises(SimulationError) as refused:
             two_months.bridge(*pair)

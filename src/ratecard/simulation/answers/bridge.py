@@ -109,13 +109,12 @@ def last_instant(period: str, key: str) -> datetime:
     """Return the last instant of a day, a week or a month. Raises `SimulationError` if it cannot be read."""
     try:
         first = date.fromisoformat(f"{period}-01" if key == MONTH else period)
-    except ValueError:
+        after = first + timedelta({DAY: 1, WEEK: 7}.get(key, 31))
+    except (ValueError, OverflowError):
         raise SimulationError(
             f"'{period}' is not a {key}. Write it like {'2026-10' if key == MONTH else '2026-10-05'}"
         ) from None
-    days = {DAY: 1, WEEK: 7}.get(key)
-    after = first + timedelta(days) if days else (first + timedelta(31)).replace(day=1)
-    return utc(after) - timedelta(microseconds=1)
+    return utc(after.replace(day=1) if key == MONTH else after) - timedelta(microseconds=1)
 
 
 def period_key(comparison: Comparison, before: str, after: str) -> str:
