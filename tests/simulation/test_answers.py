@@ -200,6 +200,8 @@ def test_a_target_out_of_reach(autumn: Path, tmp_path: Path) -> None:
     with simulate(table_of(ROWS), CARD, autumn, by=KEYS) as found:
         with pytest.raises(SimulationError, match="100 times the price"):
             smallest_factor(found, autumn, read_target("100000%"))
+        with pytest.raises(SimulationError, match=r"revenue cannot change by -100 %: no factor is zero\. Write more"):
+            smallest_factor(found, autumn, read_target("-100%"))
         with pytest.raises(SimulationError, match="scales nothing"):
             smallest_factor(found, nothing, read_target("5%"))
 

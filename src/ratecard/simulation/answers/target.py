@@ -94,8 +94,12 @@ def smallest_factor(
     if target.kind == YEAR and pace is None:
         raise SimulationError("a target of money a year needs to know the days. Add day to --by")
     kept = 1 - target.share if target.kind == MARGIN else 1 / (1 + target.share) if target.share != -1 else Fraction(0)
-    if kept <= 0 and target.kind != YEAR:
+    if kept <= 0 and target.kind == MARGIN:
         raise SimulationError(f"a margin of {100 * target.share} % cannot be reached: it leaves nothing for the costs")
+    if kept <= 0 and target.kind == REVENUE:
+        raise SimulationError(
+            f"revenue cannot change by {100 * target.share} %: no factor is zero. Write more than -100%"
+        )
     if target.kind == MARGIN and simulation.costs and simulation.total.beside(1).new_requests:
         simulation.costs.check_margin(kept)
     simulation.check_named(elasticities or {}, volumes or {})
