@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from usage import row
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import total
 from ratecard.review.sides import Side
-from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.result import Simulation
@@ -182,16 +180,15 @@ def test_ranges_divide_the_groups_and_are_in_their_order(simulated: Simulated, f
     names = ", ".join(f"{compared.name(key)} AS {key}" for key in keys)
     groups = connection.view(compared.roll_up.groups).project(names).order(", ".join(keys)).fetchall()
     for most in (30, 200, 10**6):
-        divided = [connection.sql(f"FROM {part}").project(names).fetchall() for part in compared.ranges(most)]
+        compared.roll_up.workspace.groups_at_once = most
+        divided = [connection.sql(f"FROM {part}").project(names).fetchall() for part in compared.ranges()]
         in_order = (sorted(each, key=lambda row: [(key is None, key) for key in row]) for each in divided)
         assert [row for each in in_order for row in each] == groups
         assert all(0 < len(each) <= most or len(set(each)) == 1 for each in divided)
         assert len(divided) == 1 or most < 10**6
 
 
-def test_ranges_are_written_and_counted_like_all_groups_at_once(
-    simulated: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ranges_are_written_and_counted_like_all_groups_at_once(simulated: Simulated, tmp_path: Path) -> None:
     """As text the same bytes; a roll-up of few groups is written at once, one of millions range by range."""
     found, keys = simulated("mixed.yaml", "model", "customer", "day"), ("model", "customer", "day")
     at_once, by_range = tmp_path / "at_once", tmp_path / "by_range"
@@ -199,7 +196,7 @@ def test_ranges_are_written_and_counted_like_all_groups_at_once(
         place.mkdir()
         found.write(*(place / f"groups.{ending}" for ending in ("csv", "json", "parquet")))
         assert found.size(*keys) == len(found.table(*keys)) > 300
-        monkeypatch.setattr(Comparison, "ranges", partialmethod(Comparison.ranges, 700))
+        found.comparison.roll_up.workspace.groups_at_once = 700
     for name in ("groups.csv", "groups.json"):
         assert (by_range / name).read_bytes() == (at_once / name).read_bytes()
     tables = [parquet.read_table(place / "groups.parquet") for place in (at_once, by_range)]

@@ -261,14 +261,10 @@ class Comparison:
         columns = [f"key{plan_keys.index(key)}" if key in plan_keys else self.name(key) for key in keys]
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
-    def ranges(self, most: int | None = None) -> list[str]:
-        """Return the groups as sources of at most `most` groups each, in the order of their keys.
-
-        The engine can hold the sums of one range at once, but not those of many million groups. By default, `most` is
-        the number for which its memory suffices.
-        """
-        most, names = most or self.roll_up.workspace.groups_at_once, list(map(self.name, self.roll_up.plan.by))
-        conditions = self._conditions(names, "TRUE", most)
+    def ranges(self) -> list[str]:
+        """Return the groups as sources of as many as the engine can hold the sums of, in the order of their keys."""
+        names = list(map(self.name, self.roll_up.plan.by))
+        conditions = self._conditions(names, "TRUE", self.roll_up.workspace.groups_at_once)
         return [f"(FROM {self.roll_up.groups} WHERE {within})" for within in conditions]
 
     def _conditions(self, names: Sequence[str], within: str, most: int) -> list[str]:
