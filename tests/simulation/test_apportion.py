@@ -22,13 +22,6 @@ def test_parts_add_up_to_the_rounded_whole_and_none_moves_by_a_unit(amounts: lis
         assert rounded == 0 if not exact else rounded == 0 or (rounded > 0) == (exact > 0)
 
 
-@given(st.lists(AMOUNTS, min_size=1), PLACES)
-def test_equal_amounts_are_shown_a_unit_apart_at_most(amounts: list[Decimal], places: int) -> None:
-    pairs = list(zip(amounts, apportion(amounts, places), strict=True))
-    for exact, shown in pairs:
-        assert all(abs(shown - other) <= step(places) for same, other in pairs if same == exact)
-
-
 @given(st.lists(st.tuples(AMOUNTS, AMOUNTS, AMOUNTS), min_size=1), PLACES)
 def test_columns_and_changes_add_up_to_the_totals(rows: list[tuple[Decimal, ...]], places: int) -> None:
     totals = [total([row[side] for row in rows]) for side in range(3)]

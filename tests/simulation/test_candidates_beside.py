@@ -99,18 +99,6 @@ def test_sides_of_different_decimals_are_written_at_one(tmp_path: Path) -> None:
             assert written(found, number) == amounts(found, number)
 
 
-def test_amounts_beyond_64_bits_are_read_whole(tmp_path: Path) -> None:
-    most = 2**59 - 1
-    rows = [row("text", "claude-opus-4-6", customer, prompt_tokens=most, completion_tokens=most) for customer in "aab"]
-    dearer = candidate(tmp_path, DEARER)
-    sums, _ = expected(SHIPPED, rows, KEYS)
-    with simulate(table_of(rows), SHIPPED, dearer, by=KEYS) as found:
-        scale = found.comparison.scale
-        assert found.total.amounts[0].scaleb(scale) > 2**63
-        assert amounts(found, 0) == sums
-        assert found.total.amounts[1] == sum(sums.values()) * Decimal("1.1")
-
-
 def test_a_key_that_the_usage_is_not_grouped_by() -> None:
     with simulate(table_of(ROWS), SHIPPED, by=("model", "customer")) as found:
         words = "not grouped by 'custommer'. Did you mean 'customer'\\? It is by: model, customer"

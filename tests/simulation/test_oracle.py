@@ -112,15 +112,6 @@ def test_what_is_lost_and_new(found: Simulation, listed: list[Told]) -> None:
     check(found, listed)
 
 
-def test_what_lies_before_the_day(found: Simulation, listed: list[Told]) -> None:
-    """The first day on which a price differs is that of the candidate, and nothing changes before it."""
-    since = found.since()
-    assert since is not None
-    after = [each for each in listed if each.row["timestamp"].date() >= date(2026, 10, 12)]
-    assert (since.day, since.before, since.requests) == (date(2026, 10, 12), len(listed) - len(after), len(listed))
-    assert (since.current, since.candidate) == amounts(after)
-
-
 def test_days_on_which_prices_stand(usage: Usage, candidate: Path) -> None:
     """From one day to another: what came between is new, and what went is lost."""
     with simulate(usage.path, date(2026, 8, 3), date(2026, 11, 10), by=["model"]) as result:

@@ -56,9 +56,6 @@ def test_usage_is_grouped_by_a_period(daily: Simulation, tmp_path: Path, key: st
         assert simulation.by == (key, "customer")
         assert simulation.groups == daily.table(key, "customer")
         assert simulation.to_arrow().column_names[0] == key
-        with pytest.raises(SimulationError) as refused:
-            simulation.table("dya")
-        assert str(refused.value).startswith("the usage is not grouped by 'dya'. Did you mean 'day'?")
 
 
 @pytest.mark.parametrize("end", ["infinity", "-infinity"])
@@ -121,30 +118,6 @@ def two_months() -> Iterator[Simulation]:
     ]  # fmt: skip
     with ratecard.simulate(pyarrow.Table.from_pylist(table), by=["model", "day"]) as found:
         yield found
-
-
-def test_the_bridge_by_hand(two_months: Simulation) -> None:
-    found = two_months.bridge("2026-09", "2026-10")
-    kling, ovi = sorted(found.steps, key=lambda step: step.model)
-    r5, r10 = kling.revenues[0] / 2, kling.revenues[1]
-    assert (ovi.requests, kling.requests) == ((4, 6), (2, 1))
-    mean = (4 * Fraction("0.22") + 2 * Fraction(r5)) / 6
-    assert (ovi.price, ovi.size, ovi.volume, ovi.mix) == (
-        Fraction(0),
-        Fraction(0),
-        2 * mean,
-        2 * (Fraction("0.22") - mean),
-    )
-    assert (kling.price, kling.size, kling.volume) == (Fraction(0), Fraction(r10) - Fraction(r5), -mean)
-    assert kling.mix == -(Fraction(r5) - mean)
-    effects = found.effects
-    assert effects["volume"] == (7 - 6) * mean
-    assert list(found.gone) == [CLAUDE]
-    assert list(found.new) == ["openai-gpt-54"]
-    apart = sum(found.new.values(), Decimal(0)) - sum(found.gone.values(), Decimal(0))
-    assert effects["only in 2026-09"] + effects["only in 2026-10"] == apart
-    assert sum(effects.values()) == Fraction(found.revenues[1]) - Fraction(found.revenues[0])
-    assert [row.amounts[0] for row in two_months.table("month")] == list(found.revenues)
 
 
 def test_models_of_one_period_that_brought_the_same_are_in_order_of_their_names() -> None:
