@@ -1,5 +1,6 @@
 """Amounts by keys that say nothing of the price, such as customers: as exact as the total, however they are written."""
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -115,6 +116,24 @@ def test_what_is_written_is_what_the_groups_say(
     rows = written.select([*named, "requests", "current", "mixed"]).to_pylist()
     assert [tuple(row.values()) for row in rows] == [(*row.key, row.requests, *row.amounts) for row in found.groups]
     assert found.size(*named) == len(found.groups) == len(rows)
+
+
+def test_a_key_with_the_name_of_an_amount_is_written_beside_it(simulated: Simulated, tmp_path: Path) -> None:
+    """Also where only capitals differ: the engine then took the key for the amount."""
+    rows = [row("text", "claude-sonnet-4-6", "", **LATE, prompt_tokens=at + 1, completion_tokens=1) for at in range(3)]
+    usage, keys = table_of(rows), ("Requests", "by_requests", "CURRENT", "mixed lost")
+    for key in keys:
+        usage = usage.append_column(key, pyarrow.array([f"{key} {at}" for at in range(3)]))
+    found = simulated("mixed.yaml", *keys, usage=usage)
+    files = [tmp_path / f"groups.{ending}" for ending in ("csv", "parquet", "json")]
+    found.write(*files)
+    written = duckdb.read_csv(str(files[0])).to_arrow_table(), parquet.read_table(files[1]), found.to_arrow()
+    named = ["by_Requests", "by_requests 2", "by_CURRENT", "by_mixed lost"]
+    listed = [*(table.to_pylist() for table in written), json.loads(files[2].read_text())["groups"]]
+    for rows_written in listed:
+        cells = [[row[name] for name in (*named, "requests", "current", "mixed")] for row in rows_written]
+        amounts = [(tuple(row[:4]), int(row[4]), tuple(Decimal(str(amount)) for amount in row[5:])) for row in cells]
+        assert amounts == [(group.key, group.requests, group.amounts) for group in found.groups]
 
 
 @pytest.mark.parametrize("type_", ["DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "VARCHAR"])

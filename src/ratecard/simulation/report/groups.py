@@ -70,9 +70,11 @@ def groups_query(report: Report, part: str | None = None) -> tuple[str, tuple[Gr
             numbers.append(GroupField(f"{sides[side]} {word}", f"{word}{side}", prices_of.scale, "part"))
     if prices:
         numbers.append(GroupField("requests_without_cost", "unknown", 0, "count"))
-    names_used = {number.name for number in numbers}
-    named = (f"by_{key}" if key in names_used else key for key in keys)
-    return ordered, (*(GroupField(name, f"key{at}", None, "key") for at, name in enumerate(named)), *numbers)
+    # The engine does not distinguish names by their capitals.
+    names_used = [number.name for number in numbers]
+    named = (f"by_{key}" if key.casefold() in map(str.casefold, names_used) else key for key in keys)
+    named_apart = unlike((*names_used, *named), str.casefold)[len(numbers) :]
+    return ordered, (*(GroupField(name, f"key{at}", None, "key") for at, name in enumerate(named_apart)), *numbers)
 
 
 def side_names(report: Report) -> list[str]:
