@@ -42,6 +42,10 @@ def names_of(*sides: Named) -> tuple[str, ...]:
         ([Named("2026-12-01", ()), Named("a.yaml", ("2026-12-01",))], ("2026-12-01", "2026-12-01 (a.yaml)")),
         ([Named("a.yaml", ("Current",))], ("Current (a.yaml)",)),
         ([Named("a.yaml", ("requests",))], ("requests (a.yaml)",)),
+        ([Named("a.yaml", ("Customer",))], ("Customer (a.yaml)",)),
+        ([Named("a.yaml", ("model",))], ("model (a.yaml)",)),
+        # Its cost would be in the column `without cost`.
+        ([Named("a.yaml", ("without",))], ("without (a.yaml)",)),
         ([Named("a.yaml", ("current cost",))], ("current cost (a.yaml)",)),
         ([Named("a.yaml", ("x",)), Named("b.yaml", ("x lost",))], ("x", "x lost (b.yaml)")),
         ([Named("a.yaml", ("two\n  lines",))], ("two lines",)),
