@@ -23,6 +23,7 @@ from ratecard.simulation.billing.repricer import CONTRACT_ROW
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.disputes import DISPUTE_COLUMNS, DisputedRows, write_disputes
 from ratecard.simulation.simulate import simulate
+from reports import small_disk
 from shipped import FEW
 
 NOW = Side("now", card_with())
@@ -105,6 +106,14 @@ def test_csv_runs_nothing_in_a_spreadsheet(tmp_path: Path, name: str) -> None:
 def test_a_bill_as_it_should_be_has_none(tmp_path: Path) -> None:
     found, lines = disputes(tmp_path)
     assert (found, lines) == (DisputedRows(6, 0, 0, 1, Decimal(0), "USD"), [])
+
+
+def test_a_file_that_cannot_be_written_is_named_and_left_as_it_was(tmp_path: Path) -> None:
+    file, out = bill(tmp_path, GOOD[2]), tmp_path / "disputes.csv"
+    out.write_text("before", encoding="utf-8")
+    with small_disk(), pytest.raises(SimulationError, match=r"disputes\.csv cannot be written: File too large"):
+        write_disputes(file, NOW, out)
+    assert out.read_text(encoding="utf-8") == "before"
 
 
 def test_equal_rows_are_all_listed_but_one(tmp_path: Path) -> None:

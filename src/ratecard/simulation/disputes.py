@@ -50,7 +50,8 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
 
     `current` are the tables by which it was billed, each row at its own time; `settings` are further arguments of
     `simulate`. Amounts are in the currency of the simulation. Raises `SimulationError` for usage that is not a billing
-    export, and for an export that seems to name its requests, contracts or accounts in a column that is not read.
+    export, for an export that seems to name its requests, contracts or accounts in a column that is not read, and for
+    a file that cannot be written.
     """
     with simulate(usage, current, (), by=ROW_COLUMNS, **settings) as simulation:
         # If requests or contracts were not read, a wrong bill would seem right.
@@ -67,15 +68,18 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
                 is_priced = isinstance(dispute, Dispute) and dispute.expected is not None
                 unpriced += 0 if is_priced else counted.requests
         difference, disputed = Decimal(0), 0
-        with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(DISPUTE_COLUMNS)
-            for shape, times, sku, row in _rows(simulation, disputes):
-                cells, excess = _cells(disputes[shape], row, pricer.currency)
-                names = (text_cell(words or "") for words in (row[1], row[0], sku))
-                writer.writerows([[*names, *cells]] * times)
-                disputed += times
-                difference = EXACT.add(difference, multiply(excess, Decimal(times)))
+        try:
+            with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(DISPUTE_COLUMNS)
+                for shape, times, sku, row in _rows(simulation, disputes):
+                    cells, excess = _cells(disputes[shape], row, pricer.currency)
+                    names = (text_cell(words or "") for words in (row[1], row[0], sku))
+                    writer.writerows([[*names, *cells]] * times)
+                    disputed += times
+                    difference = EXACT.add(difference, multiply(excess, Decimal(times)))
+        except OSError as error:
+            raise SimulationError(f"{path} cannot be written: {error.strerror}") from None
         amount = plain(difference)
         unchecked, foreign = others[_SAYS_TOO_LITTLE], others[_FOREIGN]
         return DisputedRows(simulation.rows, disputed, unpriced, unchecked, amount, pricer.currency, foreign)
