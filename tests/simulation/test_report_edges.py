@@ -71,6 +71,20 @@ def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, m
     assert "The 5 of 11 that matter most; a spreadsheet or CSV has all." in words
 
 
+def test_keys_whose_names_begin_alike_have_a_sheet_each(tmp_path: Path) -> None:
+    """The name of a sheet has 31 characters, and the second table once went over the first."""
+    keys = ("resource.attributes.service.name", "resource.attributes.service.namespace")
+    values = {key: [f"{key} {at}" for at in range(3)] for key in keys}
+    text = {"type": ["text"] * 3, "model": ["claude-opus-4-6"] * 3, "prompt_tokens": [1, 2, 3]}
+    usage = pyarrow.table(text | {"completion_tokens": [1, 1, 1]} | values)
+    with ratecard.simulate(usage, "2026-10-01", by=keys) as simulation:
+        simulation.write(tmp_path / "report.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "report.xlsx")
+    sheets = [sheet for sheet in book if sheet["A1"].value in keys and sheet.title != "Groups"]
+    assert {sheet["A1"].value: [row[0].value for row in sheet.iter_rows(2, 4)] for sheet in sheets} == values
+    assert all(len(sheet.title) <= 31 for sheet in sheets)
+
+
 def test_of_many_values_the_first_and_all_others_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MOST_OF_KEY", 2)
     with mixed(tmp_path) as simulation:

@@ -73,8 +73,8 @@ class Sheets:
 
     def __init__(self, workbook: Workbook, figures: Figures) -> None:
         self.workbook, self.figures = workbook, figures
-        # The number of rows written so far.
-        self.rows = 0
+        # The number of rows written so far, and the sheets by what they were called before their names were shortened.
+        self.rows, self._sheets = 0, dict[str, Any]()
         before, behind = (f'"{part}"' if part else "" for part in figures.symbol)
         money = f"{before}#,##0.{'0' * figures.places}{behind}"
         numbers = {
@@ -95,8 +95,12 @@ class Sheets:
 
     def begin(self, name: str) -> Any:
         """Return the sheet of a name; a missing one is added after the others."""
-        title = name.translate(_NOT_IN_NAMES)[:_LONGEST_NAME]
-        return self.workbook.get_worksheet_by_name(title) or self.workbook.add_worksheet(title)
+        if name not in self._sheets:
+            title = name.translate(_NOT_IN_NAMES)[:_LONGEST_NAME]
+            if title.lower() in (sheet.name.lower() for sheet in self._sheets.values()):
+                title = f"{title[: _LONGEST_NAME - 5]} {len(self._sheets) + 1}"
+            self._sheets[name] = self.workbook.add_worksheet(title)
+        return self._sheets[name]
 
     def add(
         self,
@@ -320,8 +324,11 @@ def _failure(workbook: Workbook) -> OSError | None:
 
 def _tables(report: Report) -> Iterator[tuple[str, Table]]:
     simulation = report.simulation
-    for key in dict.fromkeys(("model", *simulation.by)):
-        yield f"By {tables.heading(key).lower()}", _groups(report, key)
+    keys = dict.fromkeys(("model", *simulation.by))
+    # A column of the usage may be called `Month`.
+    names = unlike(f"By {tables.heading(key).lower()}" for key in keys)
+    for name, key in zip(names, keys, strict=True):
+        yield name, _groups(report, key)
     if len(simulation.by) > 1:
         yield _GROUPS, _groups(report, *simulation.by)
     for candidate in report.candidates:
