@@ -44,6 +44,7 @@ def names_of(*sides: Named) -> tuple[str, ...]:
         ([Named("a.yaml", ("requests",))], ("requests (a.yaml)",)),
         ([Named("a.yaml", ("Customer",))], ("Customer (a.yaml)",)),
         ([Named("a.yaml", ("model",))], ("model (a.yaml)",)),
+        ([Named("a.yaml", ("Cached tokens",))], ("Cached tokens (a.yaml)",)),
         # Its cost would be in the column `without cost`.
         ([Named("a.yaml", ("without",))], ("without (a.yaml)",)),
         ([Named("a.yaml", ("current cost",))], ("current cost (a.yaml)",)),

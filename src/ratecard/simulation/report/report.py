@@ -30,7 +30,8 @@ from ratecard.simulation.rows.columns import DAY
 _PLACES, _SMALL_PLACES = 2, 6
 CURRENT = "Current"
 # Names that a side must not have, because they are columns of an export; and words that follow a side's name there.
-_COLUMNS = {"candidate", "customer", "model", "requests", "requests_without_cost", "without", *QUANTITY_NAMES}
+_COLUMNS = {"candidate", "change", "customer", "day", "model", "month", "requests", "requests_without_cost", "week of"}
+_COLUMNS |= {"without", *QUANTITY_NAMES, *(name.replace("_", " ") for name in QUANTITY_NAMES)}
 _DERIVED = ("difference", "percent", "change", "rise", "lost", "new", "revenue", "cost", "margin")
 CUSTOMER = "customer"
 # The default share above which a customer's rise is counted.
