@@ -4,7 +4,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import openpyxl
-import pyarrow
+import pyarrow.parquet
 import pytest
 from babel import Locale
 from candidate_files import candidate
@@ -83,6 +83,19 @@ def test_keys_whose_names_begin_alike_have_a_sheet_each(tmp_path: Path) -> None:
     sheets = [sheet for sheet in book if sheet["A1"].value in keys and sheet.title != "Groups"]
     assert {sheet["A1"].value: [row[0].value for row in sheet.iter_rows(2, 4)] for sheet in sheets} == values
     assert all(len(sheet.title) <= 31 for sheet in sheets)
+
+
+@pytest.mark.parametrize("key", ["Requests", "Current", "dearer text"])
+def test_a_key_called_like_a_column_stays_beside_it(tmp_path: Path, key: str) -> None:
+    table, dearer, cheaper = files(tmp_path)
+    usage = pyarrow.parquet.read_table(table).append_column(key, pyarrow.array(["north", "south"] * 120))
+    with ratecard.simulate(usage, None, [dearer, cheaper], by=[key]) as simulation:
+        report = Report(simulation)
+        [(_, narrow)] = tables.narrow(report, key)
+        now = [amounts[0] for amounts in tables.shown(report, simulation.groups)]
+        pairs = zip(simulation.groups, now, strict=True)
+        assert [row[:3] for row in narrow.rows] == [(group.key[0], group.requests, amount) for group, amount in pairs]
+        assert [column.name for column in narrow.columns[:3]] == [key, "Requests", "Current"]
 
 
 def test_of_many_values_the_first_and_all_others_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -309,14 +309,15 @@ class Table(NamedTuple):
 
     def without(self, kind: Kind) -> "Table":
         """Return the same table without the columns of a kind."""
-        return self._keeping([index for index, column in enumerate(self.columns) if column.kind is not kind])
+        return self.columns_at([index for index, column in enumerate(self.columns) if column.kind is not kind])
 
     def columns_named(self, *names: str) -> "Table":
         """Return the same table with only these columns, in this order."""
         known = [column.name for column in self.columns]
-        return self._keeping([known.index(name) for name in names])
+        return self.columns_at([known.index(name) for name in names])
 
-    def _keeping(self, kept: list[int]) -> "Table":
+    def columns_at(self, kept: Sequence[int]) -> "Table":
+        """Return the same table with only the columns at these places, in this order."""
         rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
         total = self.total and tuple(self.total[index] for index in kept)
         return self._replace(columns=tuple(self.columns[index] for index in kept), rows=rows, total=total)

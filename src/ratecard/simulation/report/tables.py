@@ -70,8 +70,9 @@ def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
     for first in range(1, len(report.names), most):
         chosen = report.candidates[first - 1 : first - 1 + most]
         table = _table_of(report, (key,), rows, amounts, chosen, several=True)
-        names = {report.names[candidate] for candidate in chosen}
-        yield chosen, table.columns_named(*(column.name for column in table.columns if column.name not in names))
+        # A key may be called like an amount, so that columns are chosen by their place.
+        kept = [at for at, of in enumerate(table.columns) if of.kind is not Kind.MONEY or of.name == CURRENT]
+        yield chosen, table.columns_at(kept)
 
 
 def changing_most(report: Report, key: str, most: int, candidate: int) -> Table:
