@@ -103,11 +103,6 @@ def test_csv_runs_nothing_in_a_spreadsheet(tmp_path: Path, name: str) -> None:
     assert not [cells for cells in lines if cells[3].startswith(("=", "+", "@"))]
 
 
-def test_a_bill_as_it_should_be_has_none(tmp_path: Path) -> None:
-    found, lines = disputes(tmp_path)
-    assert (found, lines) == (DisputedRows(6, 0, 0, 1, Decimal(0), "USD"), [])
-
-
 def test_a_file_that_cannot_be_written_is_named_and_left_as_it_was(tmp_path: Path) -> None:
     file, out = bill(tmp_path, GOOD[2]), tmp_path / "disputes.csv"
     out.write_text("before", encoding="utf-8")
