@@ -77,6 +77,14 @@ def test_keys_may_be_named_together_or_each_by_itself(paths: tuple[str, str, str
     assert each["rows"] == one["rows"]
 
 
+def test_a_key_that_is_called_like_a_figure_is_shown_beside_it(paths: tuple[str, str, str], tmp_path: Path) -> None:
+    rows = parquet.read_table(paths[0])
+    names = ["Requests" if name == "customer" else name for name in rows.column_names]
+    parquet.write_table(rows.rename_columns(names), tmp_path / "renamed.parquet")
+    done = run(str(tmp_path / "renamed.parquet"), "--by", "Requests")
+    assert [line.split()[2:] for line in done.stdout.splitlines() if "acme" in line] == [["30", "acme"]]
+
+
 def test_every_option_is_answered(paths: tuple[str, str, str]) -> None:
     usage, dearer, _ = paths
     options = ["--cost", "2026-10-01", "--elasticity", "all=-0.8:-1.2..-0.4", "--until-target", "0.1%", "--rise", "2%"]

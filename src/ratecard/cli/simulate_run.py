@@ -109,8 +109,7 @@ def _now(report: Report) -> None:
     _say(*further(report, 0))
     for key in dict.fromkeys(("model", *report.simulation.by)):
         table = largest(report, key, _MODELS)
-        shown = (*table.columns[2:], table.columns[1], table.columns[0])
-        _show(report, table.columns_named(*(column.name for column in shown)))
+        _show(report, table.columns_at([*range(2, len(table.columns)), 1, 0]))
 
 
 def _discounts(report: Report, sides: Sequence[int]) -> None:
