@@ -153,7 +153,6 @@ BOUNDED_BY = {
     "review/promote.py ": "the files of a folder",
     "server/route.py ": "the status codes of an endpoint",
     "server/tables.py ": "the models of the tables",
-    "simulation/groups/shapes.py _place": "columns of the library",
     "simulation/report/report.py ": "the candidates of a report",
     "statements/rater.py ": "the prices and terms of a month",
     "statements/settle.py ": "the rates of a month, in each step of its terms",

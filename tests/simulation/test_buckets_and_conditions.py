@@ -50,11 +50,7 @@ def usage_of(row: Row) -> Row:
     usage: Row = {}
     for name, value in row.items():
         if value is not None and name not in ("timestamp", "customer"):
-            *way, last = column_of(name).path
-            within = usage
-            for part in way:
-                within = within.setdefault(part, {})
-            within[last] = value
+            column_of(name).put(usage, value)
     return usage
 
 

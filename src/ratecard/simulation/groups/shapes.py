@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy
@@ -61,23 +61,19 @@ class UsageShape(NamedTuple):
     account: str | None = None
 
     @property
-    def incomplete(self) -> bool:
-        """Return True if it lacks a quantity that every card needs, but has others: without any it may be complete."""
-        if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
-            return False
-        present_names = {
-            name for name, value in from_json(from_json(self.attributes)[RAW_QUANTITIES]).items() if value is not None
-        }
-        if any(name.startswith(f"{OF_BUCKETS}.") for name in present_names):
-            return False
-        names = {column.name for column in layout.quantities}
-        return bool(names & present_names) and not names - {*layout.optional} <= present_names
-
-    @property
     def refused(self) -> bool:
         """Return True if every card refuses its rows: they lack a quantity, or their counts of tokens are wrong."""
-        if self.incomplete or not (self.irregular and (layout := LAYOUTS.get(self.type or "")) and layout.buckets):
-            return self.incomplete
+        if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
+            return False
+        raw = from_json(from_json(self.attributes)[RAW_QUANTITIES])
+        present_names = {name for name, value in raw.items() if value is not None}
+        names = {column.name for column in layout.quantities}
+        by_bucket = any(name.startswith(f"{OF_BUCKETS}.") for name in present_names)
+        # Without any quantity a row may be complete.
+        if names & present_names and not by_bucket and not names - {*layout.optional} <= present_names:
+            return True
+        if not layout.buckets:
+            return False
         usage, problems = request_of(self).usage, list[Any]()
         if "usage" in usage:  # it has only flat counts, so that no condition of a model is in it
             read_tokens(usage["usage"], problems, self.type == "text", {}, {})
@@ -135,11 +131,8 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
         elif name in values:  # it is inserted again, so that all counts keep the order of the row
             values[name] = values.pop(name)
     for name, value in values.items():
-        parents, name_there, read = _place(name)
-        parent = usage
-        for part in parents:
-            parent = parent.setdefault(part, {})
-        parent[name_there] = read(value)
+        column = column_of(name)
+        column.put(usage, _READERS[column.kind](value))
     if shape.type == "rpc":
         usage["calls"] = [usage.pop("call", {})]
     try:
@@ -155,13 +148,6 @@ def number_as_given(value: str) -> int | Decimal | str:
         return int(value)
     number = read_decimal(value)
     return value if number.is_nan() else number
-
-
-@cache
-def _place(name: str) -> tuple[tuple[str, ...], str, Callable[[str], Any]]:
-    """Return the path to the value of a column in a usage, its name there, and its reader."""
-    column = column_of(name)
-    return column.path[:-1], column.path[-1], _READERS[column.kind]
 
 
 # The readers of values as JSON would hold them; a value that does not fit its kind stays text, which pricing refuses.
