@@ -13,7 +13,7 @@ import pytest
 from engines_agree import Engines, reasons, same, usage_of
 from functions_of_executors import failing, killing_always, killing_once
 from rows import charge
-from test_spark_failures import BEGIN, USAGE, submitting
+from test_spark_sessions import BEGIN, USAGE, submitting
 
 from ratecard import QuoteError, RateCard
 from ratecard.base.errors import SimulationError
