@@ -18,7 +18,7 @@ from ratecard.methods.metered import Metered, per_unit
 from ratecard.methods.method import ANY_NUMBER, Method, UsageReading
 from ratecard.review.sides import Side
 from ratecard.server.models import listed_model
-from ratecard.simulation.billing.skus import ModelInEffect, sold_by_sku
+from ratecard.simulation.billing import ModelInEffect, sold_by_sku
 from ratecard.simulation.simulate import simulate
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion

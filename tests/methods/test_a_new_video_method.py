@@ -28,7 +28,7 @@ from ratecard.methods.method import Method, Steps
 from ratecard.methods.video import tier_of
 from ratecard.review.sides import Side
 from ratecard.server.models import listed_model
-from ratecard.simulation.billing.skus import Clips, ModelInEffect
+from ratecard.simulation.billing import Clips, ModelInEffect
 from ratecard.simulation.simulate import simulate
 from ratecard.tables.scalars import Count
 from ratecard.tables.video import VIDEO_CHARGES, Measures, VideoCharge, VideoVersion

@@ -19,7 +19,7 @@ from ratecard.cli import main
 from ratecard.ledger import ledger_csv
 from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
-from ratecard.simulation.billing.repricer import CONTRACT_ROW
+from ratecard.simulation.billing import CONTRACT_ROW
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.disputes import DISPUTE_COLUMNS, DisputedRows, write_disputes
 from ratecard.simulation.simulate import simulate

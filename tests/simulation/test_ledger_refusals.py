@@ -14,7 +14,7 @@ from contract_tables import contract
 from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
-from ratecard.simulation.billing.repricer import LedgerPricer
+from ratecard.simulation.billing import LedgerPricer
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import PricedShape, Refused

@@ -13,7 +13,7 @@ from ratecard.base.csv_text import text_cell
 from ratecard.base.errors import SimulationError
 from ratecard.base.files import replacing
 from ratecard.base.money import EXACT, minus, multiply, plain, text
-from ratecard.simulation.billing.repricer import BY_USAGE, CONTRACT_ROW, Dispute, LedgerPricer
+from ratecard.simulation.billing import BY_USAGE, CONTRACT_ROW, Dispute, LedgerPricer
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.sides import Specification
 from ratecard.simulation.result import Simulation

@@ -19,7 +19,7 @@ from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.price_book import PriceBook
 from ratecard.requests.metered import type_left_out
 from ratecard.requests.service_parameters import model_named
-from ratecard.simulation.billing.skus import ModelInEffect, sold_by_sku
+from ratecard.simulation.billing import ModelInEffect, sold_by_sku
 from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE

@@ -15,8 +15,7 @@ from ratecard.line_items.ledger_entry import ONE, LedgerEntry, price_field, wort
 from ratecard.line_items.quote import MINIMUM
 from ratecard.price_book import PriceBook
 from ratecard.requests.counters import UsageDialect
-from ratecard.simulation.billing.repricer import AGAIN
-from ratecard.simulation.billing.skus import ModelInEffect, model_of, sold_by_sku
+from ratecard.simulation.billing import AGAIN, ModelInEffect, model_of, sold_by_sku
 from ratecard.simulation.groups.grouped_usage import near_columns, not_read
 from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape

@@ -10,7 +10,7 @@ from ratecard.simulation.answers.bridge import Bridge
 from ratecard.simulation.answers.customers import Customers
 from ratecard.simulation.answers.margin import Margin
 from ratecard.simulation.answers.volume import Expected, Pace
-from ratecard.simulation.billing.repricer import LedgerPricer
+from ratecard.simulation.billing import LedgerPricer
 from ratecard.simulation.report.figures import share_of
 from ratecard.simulation.report.report import Report, expectation, share_of_change, share_of_prices
 

@@ -1,1 +1,0 @@
-"""The re-rating of the rows of a billing export."""
