@@ -29,7 +29,7 @@ from ratecard.simulation.answers.target import (
 )
 from ratecard.simulation.answers.volume import DEFAULT_PACE, elasticities_of, read_pace, volumes_of
 from ratecard.simulation.disputes import write_disputes
-from ratecard.simulation.groups.engines.engine import writable
+from ratecard.simulation.groups.engines import writable
 from ratecard.simulation.prices.pricer import Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides
 from ratecard.simulation.progress import PRICED, within

@@ -11,7 +11,7 @@ from typing import Any
 from ratecard.base.errors import SimulationError
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
-from ratecard.simulation.groups.engines.engine import Engine, opened_usage
+from ratecard.simulation.groups.engines import Engine, opened_usage
 from ratecard.simulation.groups.kept.keep import Changes, Written, keep
 from ratecard.simulation.groups.kept.kept_usage import kept_place, place_at
 from ratecard.simulation.groups.kept.place import MANIFEST, PACKS, Asked, Distinguished, KeptPlace, Manifest

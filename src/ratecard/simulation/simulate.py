@@ -15,7 +15,7 @@ from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.attribution import check_effect
 from ratecard.simulation.billing import LedgerPricer
-from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
+from ratecard.simulation.groups.engines import Engine, layouts_for, opened_usage
 from ratecard.simulation.groups.grouped_usage import Reading, RollUp
 from ratecard.simulation.groups.kept.kept_usage import kept_place, open_kept
 from ratecard.simulation.groups.open_usage import OpenUsage

@@ -15,7 +15,7 @@ from ratecard.base.money import ISO_4217, USD, is_balance, nearest, plain_text, 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
 from ratecard.requests.dialects import TableDialect
-from ratecard.simulation.groups.engines.engine import opened_usage
+from ratecard.simulation.groups.engines import opened_usage
 from ratecard.simulation.groups.grouped_usage import not_read
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect

@@ -15,7 +15,7 @@ from ratecard.base.files import replacing
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
-from ratecard.simulation.groups.engines.engine import opened_usage
+from ratecard.simulation.groups.engines import opened_usage
 from ratecard.simulation.groups.kept.kept_usage import kept_place
 from ratecard.simulation.prices.sides import Specification, sides
 from ratecard.simulation.progress import silent

@@ -195,7 +195,7 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
 
     The place becomes a folder, whole or not at all. Raises `SimulationError`, also if the place exists.
     """
-    from ratecard.simulation.groups.engines.engine import write_table
+    from ratecard.simulation.groups.engines import write_table
 
     comparison = report.simulation.comparison
     queries = (_query(report, parquet_value, part) for part in comparison.ranges())
