@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from usage import CALL, CLIP, ROWS, TEXT, row
 from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.base.instants import utc
+from ratecard.base.money import EXACT
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew
 from ratecard.simulation.groups.predicates import Predicates
@@ -29,6 +30,7 @@ from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
+from shipped import CARD
 from shipped import FEW as SHIPPED
 
 KEYS = ("model", "day", "customer")
@@ -225,3 +227,29 @@ def test_customers_under_a_candidate_that_was_only_tried_are_asked_before_it_is_
             assert len(customers.rows) == 2
         with pytest.raises(SimulationError, match="this trial is closed; ask inside its `with` block"):
             assert customers.rows
+
+
+@pytest.mark.parametrize(
+    "scaled", ["model: openai-gpt-56-sol", "type: video", "type: text", "type: surcharge", "type: rpc", "type: speech"]
+)
+def test_what_prices_ask_of_groups_is_found_in_the_models_that_a_candidate_changes(scaled: str, tmp_path: Path) -> None:
+    known = Predicates.of([CARD])
+    changed = CARD.with_candidate(candidate(tmp_path, f"{{scale: {{{scaled}}}, factor: 1.5}}", day="2031-02-03"))
+    asked = Predicates.of([CARD, changed], known=known)
+    assert asked == Predicates.of([CARD, changed])
+    assert asked != known
+
+
+NAMES = (None, "claude-opus-4-6", "kling-o3-pro-text-to-video", "nobody's")
+
+
+def test_a_change_of_rpc_is_applied_whatever_model_a_row_names(tmp_path: Path) -> None:
+    dearer = candidate(tmp_path, "{scale: {type: rpc}, factor: 3}", day="2026-10-12")
+    calls = [row("rpc", name, "a", network="ethereum-mainnet", method="eth_call") for name in NAMES]
+    days = [datetime(2026, 10, day, 12, tzinfo=UTC) for day in (2, 11, 12, 20)]
+    rows = [call | {"timestamp": day} for call in calls for day in days]
+    with simulate(table_of(rows), SHIPPED, dearer, by=["model"]) as found:
+        once, thrice = (EXACT.multiply(Decimal(CALL), Decimal(times)) for times in (4, 2 + 2 * 3))
+        assert {each.key[0]: each.amounts for each in found.by_model} == {
+            name or "crypto-rpc": (once, thrice) for name in NAMES
+        }
