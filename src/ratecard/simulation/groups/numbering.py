@@ -49,19 +49,17 @@ def place(
     # The order is the same for every engine, because a message about several shapes names the first one.
     run(f"""
         CREATE TEMP TABLE templates AS
-        SELECT *, CAST(row_number() OVER (ORDER BY {_TEMPLATE}) - 1 AS INTEGER) AS template, hash({template}) AS hashed
+        SELECT *, CAST(row_number() OVER (ORDER BY {_TEMPLATE}) - 1 AS INTEGER) AS template
         FROM (
             SELECT *, {grouping.attributes} AS attributes
             FROM (SELECT DISTINCT {template} FROM {named}))""")
-    rows = run(f"SELECT hashed, {_TEMPLATE} FROM templates ORDER BY template").fetchall()
+    rows = run(f"SELECT {_TEMPLATE} FROM templates ORDER BY template").fetchall()
     shared = dict[Any, Any]().setdefault
     templates = [
-        ShapeTemplate(shared(type_, type_), shared(model, model), attributes) for _, type_, model, attributes in rows
+        ShapeTemplate(shared(type_, type_), shared(model, model), attributes) for type_, model, attributes in rows
     ]
-    # Groups and templates are joined by a hash, or by all columns if two templates have the same hash.
-    by_columns = " AND ".join(f"read.{name} IS NOT DISTINCT FROM templates.{name}" for name in grouping.template)
-    joined = "its_hash = hashed" if len({hashed for hashed, *_ in rows}) == len(rows) else by_columns
-    joined, lengths, nth, its_length = f"JOIN templates ON {joined}", [None], "0", ""
+    joined = f"JOIN templates ON {_same('read', 'templates', template)}"
+    lengths, nth, its_length = [None], "0", ""
     if grouping.length:
         run(f"""
             CREATE TEMP TABLE lengths AS
@@ -80,7 +78,7 @@ def place(
         SELECT CAST(template AS BIGINT) * {len(lengths)} + {nth} AS place, templates.type, templates.model, requests,
             {", ".join(columns)}
         FROM (
-            SELECT {template}, hash({template}) AS its_hash, {its_length}requests,
+            SELECT {template}, {its_length}requests,
                 {", ".join(f"{expression} AS {name}" for name, expression in columns.items())}
             FROM {named}) AS read
         {joined}""")
