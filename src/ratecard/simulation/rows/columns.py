@@ -215,12 +215,12 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
     buckets = _buckets(meters, counts)
     # The columns of `usage` are read if the table has one of them, or if it has no counts by bucket.
     of_usage = _TOKENS if not buckets.counted or any(column.name in listed for column in _TOKENS) else ()
-    optional = tuple(column.name for column in counts)
+    by_bucket = tuple(column.name for column in counts)
     layouts = {}
     for type_, layout in LAYOUTS.items():
         if layout.buckets:
-            layout = layout._replace(quantities=(*of_usage, *counts), optional=layout.optional + optional)
-            layout = layout._replace(buckets=buckets)
+            quantities, optional = (*of_usage, *counts), (*layout.optional, *by_bucket)
+            layout = layout._replace(quantities=quantities, optional=optional, buckets=buckets)
         if type_ != "video":  # a quote of a video has only its own fields
             further_counts = metered[_MOST_METERS:]
             layout = layout._replace(

@@ -72,12 +72,9 @@ def place_of(file: str) -> str:
 
 def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
     """Return the stamps of files that Spark has listed, from the disk of this machine or from their storage."""
-    places = {file: place_of(file) for file in files if place_of(file) != file}
-    local = local_stamps(places.values())
-    local_stamps_of = {place: local[place] for place in places.values() if place in local}
-    others = [file for file, place in places.items() if place not in local]
-    others += [file for file in files if file not in places]
-    return {**local_stamps_of, **(_stored(session, others) if others else {})}
+    local = local_stamps(place for file in files if (place := place_of(file)) != file)
+    others = [file for file in files if place_of(file) not in local]
+    return {**local, **(_stored(session, others) if others else {})}
 
 
 def _stored(session: "SparkSession", files: Sequence[str]) -> Mapping[str, Stamp]:
