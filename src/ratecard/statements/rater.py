@@ -2,11 +2,11 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -14,13 +14,13 @@ from ratecard.base.instants import utc
 from ratecard.base.money import EXACT, USD, is_balance
 from ratecard.card import RateCard
 from ratecard.contracts.checks import meets
-from ratecard.line_items.ledger_entry import LedgerEntry, changing_balances, unknown_worth
+from ratecard.line_items.ledger_entry import ONE, LedgerEntry, changing_balances, unknown_worth
 from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.price_book import PriceBook
 from ratecard.requests.metered import type_left_out
 from ratecard.requests.service_parameters import model_named
 from ratecard.simulation.billing import ModelInEffect, sold_by_sku
-from ratecard.simulation.groups.shapes import UsageShape, request_of
+from ratecard.simulation.groups.shapes import request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.simulation.prices.shape_price import quote_of
@@ -65,12 +65,6 @@ class Mark:
         return fits and meets(self.target, charges, tables.meters)
 
 
-def marks_for(card: RateCard, terms: Iterable[Term]) -> Sequence[Mark]:
-    """Return a mark for each target of these terms that names charges or conditions."""
-    keys = dict.fromkeys(term.target_key for term in terms if not term.target.of_whole_models)
-    return [_mark(card, key) for key in keys]
-
-
 _mark = lru_cache(_MOST_MARKS)(Mark)
 
 
@@ -95,9 +89,16 @@ def marked_skus(book: PriceBook, name: str) -> dict[str, bool]:
     return marked_by_sku(sale.line for sold in sales.values() for sale in sold)
 
 
-# For targets of terms, by their keys: True if a line meets the target.
-Met = tuple[tuple[str, bool], ...]
-_ONE = Decimal(1)
+# For targets of terms, by their keys: by SKU, True if its lines meet the target.
+_Marked = Sequence[tuple[str, Mapping[str, bool]]]
+_Met = tuple[tuple[str, bool], ...]
+
+
+def _met(marked: _Marked, sku: str) -> _Met:
+    """Return which targets the lines of a SKU meet, as far as that is known."""
+    return tuple((key, skus[sku]) for key, skus in marked if sku in skus)
+
+
 # The most cards that are kept with a source for each rate; a simulation compares few.
 _MOST_CARDS = 8
 
@@ -118,6 +119,14 @@ class Unrated(NamedTuple):
     model: str
 
 
+class _Books(NamedTuple):
+    """The prices of the account, those of the list, and those of the list under each mark, in one period."""
+
+    prices: PriceBook
+    listed: PriceBook
+    marked: Sequence[PriceBook]
+
+
 class AccountRater:
     """The rater of an account's rows in a month; rows of one day between two changes share a price book."""
 
@@ -125,9 +134,9 @@ class AccountRater:
         self.rows, self.currency, self.month = rows, currency, month
         self.card, self._places = _traced(card)
         self._changes = card.changes_between(utc(month), utc(next_month(month)), account=rows.account)
-        self._books: dict[tuple[int, date], tuple[PriceBook, PriceBook]] = {}
-        self._marks = marks_for(self.card, terms)
-        self._marked_books: dict[tuple[str, int, date], PriceBook] = {}
+        self._books: dict[tuple[int, date], _Books] = {}
+        keys = dict.fromkeys(term.target_key for term in terms if not term.target.of_whole_models)
+        self._marks = [_mark(self.card, key) for key in keys]
         self._marked_skus = cache(marked_skus)
         self._bookings = Bookings(self._places, card.tables.families, currency)
         self._changing = changing_balances(limits.rates for limits in card.tables.limits)
@@ -145,10 +154,11 @@ class AccountRater:
                     entry = booked_entry(row, self.card.tables.limits)
                     # Balances pay for requests that are priced in US dollars.
                     if not self._is_elsewhere(USD if is_balance(entry.currency) else entry.currency):
-                        rates = self._book(self._paid_at(entry, row, instant))[1].limits.rates
-                        line = self._bookings.line(entry, instant, self._book(instant)[1], rates)
+                        rates = self._at(self._paid_at(entry, row, instant)).listed.limits.rates
+                        line = self._bookings.line(entry, instant, self._at(instant).listed, rates)
                         kind = CORRECTION_LINE if entry.amount > 0 and self._is_of_earlier(row) else line.rated.kind
-                        met = self._booked_met(line.rated, instant)
+                        model, sku = line.rated.model, line.rated.sku
+                        met = _met(self._marked(instant, (model,), (sku,), partial(self._marked_skus, name=model)), sku)
                         yield line._replace(rated=line.rated._replace(met=met, kind=kind))
                 else:
                     yield from self._rate(row, instant)
@@ -188,75 +198,56 @@ class AccountRater:
         shape = self.rows.usage_of(row)
         if shape.type is None:
             raise ValueError(NO_TYPE)
-        prices, listed = self._book(instant)
-        quote = quote_of(prices, request_of(shape))
+        books, request = self._at(instant), request_of(shape)
+        quote = quote_of(books.prices, request)
         if not self._is_elsewhere(quote.currency):
             self.digests.add(quote.digest)
-            list_total = quote.total if prices is listed else quote_of(listed, request_of(shape)).total
-            marked = self._marked(quote, shape, instant)
+            list_total = quote.total if books.prices is books.listed else quote_of(books.listed, request).total
+            models = {self._places.get(line.list_source, NOWHERE).model or quote.model for line in quote.lines}
+            skus = [line.sku for line in quote.lines]
+            marked = self._marked(instant, models, skus, lambda book: marked_by_sku(quote_of(book, request).lines))
             yield from with_added(list(self._lines(quote, instant, list_total, marked)))
 
     def _type_of(self, row: Mapping[str, str]) -> str:
         model = model_named(self.card.tables, row.get("model"))
         return type_left_out(row, model.type) if model else ""
 
-    def _book(self, instant: datetime) -> tuple[PriceBook, PriceBook]:
-        """Return the prices of the account at an instant, and those of the list."""
-        place = self._period(instant)
-        if place not in self._books:
+    def _at(self, instant: datetime) -> _Books:
+        """Return the prices at an instant; they are the same in one day between two changes."""
+        period = bisect_right(self._changes, instant), instant.date()
+        if period not in self._books:
             prices = self.card.at(instant, account=self.rows.account)
-            self._books[place] = (prices, self.card.listed.at(instant) if prices.contract else prices)
-        return self._books[place]
+            listed = self.card.listed.at(instant) if prices.contract else prices
+            self._books[period] = _Books(prices, listed, [mark.book(instant) for mark in self._marks])
+        return self._books[period]
 
-    def _period(self, instant: datetime) -> tuple[int, date]:
-        """Return the period of an instant in which the prices are the same."""
-        return bisect_right(self._changes, instant), instant.date()
+    def _marked(
+        self,
+        instant: datetime,
+        models: Collection[str],
+        skus: Iterable[str],
+        skus_in: Callable[[PriceBook], Mapping[str, bool]],
+    ) -> _Marked:
+        """Return the key of each mark, and whether the lines of each SKU have it: as `skus_in` says, if any can."""
+        books = zip(self._marks, self._at(instant).marked, strict=True)
+        return [
+            (mark.key, skus_in(book) if any(map(mark.can_meet, models)) else dict.fromkeys(skus, False))
+            for mark, book in books
+        ]
 
-    def _marked_book(self, mark: Mark, instant: datetime) -> PriceBook:
-        key = (mark.key, *self._period(instant))
-        if key not in self._marked_books:
-            self._marked_books[key] = mark.book(instant)
-        return self._marked_books[key]
-
-    def _marked(self, quote: Quote, shape: UsageShape, instant: datetime) -> list[tuple[str, Mapping[str, bool]]]:
-        """Return the key of each mark, and whether the lines of each SKU of a quote have it."""
-        models = {self._places.get(line.list_source, NOWHERE).model or quote.model for line in quote.lines}
-        marked = []
-        for mark in self._marks:
-            skus: Mapping[str, bool] = {line.sku: False for line in quote.lines}
-            if any(map(mark.can_meet, models)):
-                skus = marked_by_sku(quote_of(self._marked_book(mark, instant), request_of(shape)).lines)
-            marked.append((mark.key, skus))
-        return marked
-
-    def _booked_met(self, rated: Rated, instant: datetime) -> Met:
-        """Return which targets a booked line meets, by its SKU."""
-        met = []
-        for mark in self._marks:
-            if not mark.can_meet(rated.model):
-                met.append((mark.key, False))
-                continue
-            skus = self._marked_skus(self._marked_book(mark, instant), rated.model)
-            if rated.sku in skus:
-                met.append((mark.key, skus[rated.sku]))
-        return tuple(met)
-
-    def _lines(
-        self, quote: Quote, instant: datetime, list_total: Decimal, marked: Sequence[tuple[str, Mapping[str, bool]]]
-    ) -> Iterator[Line]:
+    def _lines(self, quote: Quote, instant: datetime, list_total: Decimal, marked: _Marked) -> Iterator[Line]:
         """Yield the lines of a quote, and one for the rounding of its total, so that they add up to the charge."""
         list_sum = Decimal(0)
         for line in quote.lines:
-            met = tuple((key, skus[line.sku]) for key, skus in marked if line.sku in skus)
             list_sum = EXACT.add(list_sum, line.list_amount)
             quantity = line.amount if line.unit == MINIMUM else line.quantity
-            yield Line(instant, self._of(line, quote, met), quantity, line.amount, line.list_amount)
+            yield Line(instant, self._of(line, quote, _met(marked, line.sku)), quantity, line.amount, line.list_amount)
         rounding, list_rounding = EXACT.subtract(quote.total, quote.exact), EXACT.subtract(list_total, list_sum)
         if rounding or list_rounding:
             # Only totals of videos are rounded; for others, this adds the rest up to the minimum of the list.
             yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)
 
-    def _of(self, line: LineItem | None, quote: Quote, met: Met = ()) -> Rated:
+    def _of(self, line: LineItem | None, quote: Quote, met: _Met = ()) -> Rated:
         """Return the part that lines of one SKU and rate share; without a line, that of a model's rounding."""
         # A contract's rate stays when the list changes, so that its lines may have several list rates.
         rates = line and line.unit != MINIMUM and (line.unit_rate, line.list_rate, line.list_source)
@@ -275,7 +266,7 @@ class AccountRater:
             sku = ROUNDING_PART if tables.models[name].type == "video" else f"{name}-{MINIMUM}"
             return Rated(sku, "", Decimal(0), "", Decimal(0), "", *origin)
         # A minimum adds another amount to each request, so it is counted in money.
-        rates = (_ONE, _ONE) if line.unit == MINIMUM else (line.unit_rate, line.list_rate)
+        rates = (ONE, ONE) if line.unit == MINIMUM else (line.unit_rate, line.list_rate)
         sources = [self._places.get(source, NOWHERE).source or source for source in (line.source, line.list_source)]
         parts = (line.sku, line.unit, rates[0], sources[0], rates[1], sources[1])
         return Rated(*parts, *origin, place.charge, place.attributes)
