@@ -1,10 +1,12 @@
 """The change against the month before, worked by hand."""
 
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
-from ratecard.statements.issued import MonthTotals, change_of
+from ratecard.statements.issued import Statement, change_of
 from ratecard.statements.lines import Rated, StatementLine
+from ratecard.statements.settle import TermLine
 
 
 def line(sku: str, quantity: str, amount: str, unit: str = "mtoken") -> StatementLine:
@@ -12,9 +14,13 @@ def line(sku: str, quantity: str, amount: str, unit: str = "mtoken") -> Statemen
     return StatementLine(rated, 1, Decimal(quantity), Decimal(amount), None)
 
 
+def statement(lines: list[StatementLine], terms: int) -> Statement:
+    of_terms = TermLine("minimum", "", "", Fraction(terms), "USD", Fraction(terms))
+    return Statement("a", date(2026, 10, 1), "USD", tuple(lines), (of_terms,), (), ())
+
+
 def parts(before: list[StatementLine], after: list[StatementLine], terms: tuple[int, int] = (0, 0)) -> dict[str, str]:
-    sides = (MonthTotals(side, Fraction(of), Fraction(0)) for side, of in zip((before, after), terms, strict=True))
-    found = change_of(*sides)
+    found = change_of(statement(before, terms[0]), statement(after, terms[1]))
     assert found.before + sum(found.parts.values(), Fraction(0)) == found.after
     return {name: str(part) for name, part in found.parts.items() if part}
 

@@ -47,21 +47,7 @@ class MonthChange:
         return {name: exact_text(amount) for name, amount in amounts.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class MonthTotals:
-    """The sums of a month that a change compares: its usage, its terms, its refunds."""
-
-    lines: Sequence[StatementLine]
-    terms: Fraction
-    refunds: Fraction
-
-    @property
-    def total(self) -> Fraction:
-        """Return the sum of its lines, terms and refunds."""
-        return sum((Fraction(line.amount) for line in self.lines), _ZERO) + self.terms + self.refunds
-
-
-def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
+def change_of(before: "Statement", after: "Statement") -> MonthChange:
     """Return the change from one month to the next, in parts."""
     then, now = _by_sku(before.lines), _by_sku(after.lines)
     price = volume = _ZERO
@@ -74,8 +60,9 @@ def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
                 price += later[1] - later[0] * amount / quantity
     usage = [sum((amount for _, amount in side.values()), _ZERO) for side in (then, now)]
     mix = usage[1] - usage[0] - price - volume
-    terms, refunds = after.terms - before.terms, after.refunds - before.refunds
-    return MonthChange(before.total, after.total, price, volume, mix, terms, refunds)
+    terms = after.terms_total - before.terms_total
+    refunds = Fraction(after.refunds_total) - Fraction(before.refunds_total)
+    return MonthChange(before.exact, after.exact, price, volume, mix, terms, refunds)
 
 
 def _by_sku(lines: Sequence[StatementLine]) -> Mapping[tuple[str, str], tuple[Fraction, Fraction]]:
@@ -128,15 +115,19 @@ class Statement:
         return total(known) if len(known) == len(amounts) else None
 
     @property
-    def totals(self) -> MonthTotals:
-        """Return the sums of its parts."""
-        terms = sum((line.amount for line in self.terms), Fraction(0))
-        return MonthTotals(self.lines, terms, Fraction(total([line.amount for line in self.refunds])))
+    def terms_total(self) -> Fraction:
+        """Return the exact sum of the terms."""
+        return sum((line.amount for line in self.terms), _ZERO)
+
+    @property
+    def refunds_total(self) -> Decimal:
+        """Return the exact sum of the refunds."""
+        return total([line.amount for line in self.refunds])
 
     @property
     def exact(self) -> Fraction:
         """Return the exact sum of lines, terms and refunds."""
-        return self.totals.total
+        return Fraction(self.charges) + self.terms_total + Fraction(self.refunds_total)
 
     @property
     def payable(self) -> Decimal:

@@ -152,7 +152,7 @@ class AccountMonths:
             self._known[month] = self._settled(month, self._opening(month, opening_balance))
         settled = self._month(month).statement
         before, reason = self._before(month, known=opening_balance is None)
-        change = change_of(before.totals, settled.totals) if before else None
+        change = change_of(before, settled) if before else None
         notes = self._notes(month)
         notes += [f"No change against {month_before(month):%Y-%m}: {reason}"] if reason else []
         return replace(settled, change=change, notes=tuple(notes))

@@ -55,9 +55,13 @@ def tables_of(statement: Statement) -> list[Table]:
     tables = [_lines("Lines", statement.lines)] if statement.lines else []
     tables += [_terms(statement.terms)] if statement.terms else []
     tables += [_lines("Refunds", statement.refunds)] if statement.refunds else []
-    totals = statement.totals
-    sums: list[tuple[Value, ...]] = [("Usage", statement.charges), ("Terms of the month", _amount(totals.terms))]
-    sums += [("Refunds", _amount(totals.refunds)), ("Exact", _amount(statement.exact)), ("Payable", statement.payable)]
+    sums: list[tuple[Value, ...]] = [
+        ("Usage", statement.charges),
+        ("Terms of the month", _amount(statement.terms_total)),
+        ("Refunds", _amount(Fraction(statement.refunds_total))),
+        ("Exact", _amount(statement.exact)),
+        ("Payable", statement.payable),
+    ]
     tables.append(Table("Sums", _columns("", "Amount"), tuple(sums)))
     if change := statement.change:
         before = f"{month_before(statement.month):%Y-%m}"
