@@ -13,7 +13,7 @@ import pytest
 
 import ratecard
 from ratecard import PriceBook, RateCard
-from ratecard.ledger.walk import Page, Walk
+from ratecard.ledger.store import Page, Walk
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.target import ChangeLimits, beyond
 from ratecard.simulation.prices.sides import AsBilled

@@ -31,8 +31,7 @@ from ratecard.ledger import append_many, charge, ledger_csv, ledger_json, open_l
 from ratecard.ledger.clock import Clock
 from ratecard.ledger.files import join_parts
 from ratecard.ledger.rows import NewCharge
-from ratecard.ledger.store import Ledger
-from ratecard.ledger.walk import Walk
+from ratecard.ledger.store import Ledger, Walk
 from ratecard.load.folder import tables_from
 from ratecard.load.positions import Positions
 from ratecard.load.yaml_text import read_yaml_text

@@ -9,8 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ratecard import LineItem, Quote
-from ratecard.ledger.store import Ledger
-from ratecard.ledger.walk import Walk
+from ratecard.ledger.store import Ledger, Walk
 from ratecard.line_items import LedgerEntry, LineRate, PricedVersion
 from ratecard.tables.limits import Rates
 

@@ -14,9 +14,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ratecard.base.errors import CurrencyError, InstantError, LedgerConflictError, LedgerDamagedError, RefundError
 from ratecard.base.messages import invalid_enum, too_big
 from ratecard.base.money import EXACT, minus, plain, total
+from ratecard.ledger.clock import timestamp_of
 from ratecard.ledger.rows import ChargeRows, difference, entry_of_row, row_of
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES, REFUNDS, REQUESTS
-from ratecard.ledger.walk import timestamp_of
 from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry, pay_back, value_of
 
 _Key = tuple[str, str]

@@ -14,11 +14,10 @@ from ratecard.base.errors import LedgerError, RefundError
 from ratecard.base.messages import echo
 from ratecard.base.money import text, zero_or_more
 from ratecard.ledger.booking import NewRefund, find_charges, refuse_other_content, write_charges, write_refund
-from ratecard.ledger.clock import Clock
+from ratecard.ledger.clock import Clock, timestamp_of
 from ratecard.ledger.database import check_dialect, check_transaction
 from ratecard.ledger.rows import NewCharge, charge_rows, check_count, check_moment, check_name, fingerprint
 from ratecard.ledger.store import Ledger
-from ratecard.ledger.walk import timestamp_of
 from ratecard.line_items.ledger_entry import LedgerEntry
 from ratecard.line_items.quote import Quote
 from ratecard.requests.body import Body, read_usage

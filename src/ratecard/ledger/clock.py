@@ -1,15 +1,41 @@
-"""The clock of the ledger: how far ahead of it a new charge or refund may be. No other part reads the time of day."""
+"""Instants of the ledger, in microseconds since 1970; and its clock: how far ahead of it a new charge may be.
+
+No other part of the ledger reads the time of day.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from ratecard.base.errors import LedgerError
-from ratecard.ledger.walk import instant_of
+from ratecard.base.errors import InstantError, LedgerError
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+# Before and after every instant, in the 64 bits of a database's integer.
+BEFORE_ALL, AFTER_ALL = -(1 << 63), (1 << 63) - 1
 # Seconds: more than the clocks of two machines differ, and less than a typing error in a date.
 AHEAD = 3600
 MOST_AHEAD = 366 * 86_400
+
+
+def instant_of(moment: datetime) -> int:
+    """Convert an aware datetime to microseconds since 1970, exactly. Raises `InstantError` without a time zone.
+
+    >>> instant_of(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
+    1000000
+    """
+    if moment.utcoffset() is None:
+        raise InstantError(f"{moment!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def timestamp_of(instant: int) -> str:
+    """Convert microseconds since 1970 to the timestamp of a ledger row: ISO 8601, in UTC.
+
+    >>> timestamp_of(1_000_000)
+    '1970-01-01T00:00:01+00:00'
+    """
+    return (_EPOCH + instant * _MICROSECOND).isoformat()
 
 
 def _system_time() -> datetime:

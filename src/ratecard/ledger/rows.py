@@ -13,8 +13,8 @@ from sqlalchemy import Row
 from ratecard.base.errors import InstantError, LedgerError
 from ratecard.base.messages import echo
 from ratecard.base.money import READING
+from ratecard.ledger.clock import AFTER_ALL, instant_of, timestamp_of
 from ratecard.ledger.files import PRICES
-from ratecard.ledger.walk import AFTER_ALL, instant_of, timestamp_of
 from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.line_items.quote import Quote
 from ratecard.requests.body import mapping_of

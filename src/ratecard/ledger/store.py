@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Self, TypeVar
@@ -15,7 +15,7 @@ from sqlalchemy.pool import QueuePool
 from ratecard.base.errors import LedgerError, LedgerUnavailableError
 from ratecard.base.threads import Threads
 from ratecard.ledger.booking import write_charges
-from ratecard.ledger.clock import Clock
+from ratecard.ledger.clock import AFTER_ALL, BEFORE_ALL, Clock, instant_of
 from ratecard.ledger.database import (
     Need,
     Outage,
@@ -30,12 +30,39 @@ from ratecard.ledger.database import (
 )
 from ratecard.ledger.rows import NewCharge, charge_rows, entry_of_row
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES
-from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of
+from ratecard.line_items.ledger_entry import LedgerEntry
 from ratecard.line_items.quote import Quote
 
 _Result = TypeVar("_Result")
 # Seconds that `close` waits for calls in threads; one that hangs is left behind.
 _AT_THE_END = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A place in a walk: numbers and text only, so that a cursor can carry it.
+
+    The walk includes the account's rows up to the number `rows`, which existed when it began. The remaining rows come
+    after the place (`instant`, `number`), in this order, and before the instant `end`; instants are microseconds since
+    1970. `total` is the number of rows at the beginning.
+    """
+
+    size: int
+    end: int
+    currency: str | None
+    rows: int
+    total: int
+    page: int
+    instant: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rows of the ledger, and the walk that continues after them; None after the last page."""
+
+    entries: tuple[LedgerEntry, ...]
+    next: Walk | None
 
 
 class Ledger:

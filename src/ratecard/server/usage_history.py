@@ -21,8 +21,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Path, allowed_values, echo, wrong_type
 from ratecard.base.money import READING
 from ratecard.ledger import LedgerUnavailableError, ledger_csv, ledger_json
-from ratecard.ledger.store import Ledger
-from ratecard.ledger.walk import Page, Walk
+from ratecard.ledger.store import Ledger, Page, Walk
 from ratecard.line_items.ledger_entry import currencies, unknown_currency
 from ratecard.load.folder import shipped_limits
 from ratecard.requests.fields import Field as RequestField
