@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ratecard.accounts.keys import ApiKeyList as ApiKeyList
     from ratecard.accounts.keys import ConsumptionLimits as ConsumptionLimits
     from ratecard.accounts.keys import KeyUsage as KeyUsage
+    from ratecard.accounts.keys import current_period_usage as current_period_usage
+    from ratecard.accounts.keys import trailing_seven_days as trailing_seven_days
     from ratecard.accounts.keys import within_limits as within_limits
     from ratecard.accounts.periods import next_refresh as next_refresh
     from ratecard.accounts.periods import period_end as period_end
@@ -21,16 +23,16 @@ if TYPE_CHECKING:
     from ratecard.accounts.settlement import check_top_up as check_top_up
     from ratecard.accounts.settlement import daily_allowance as daily_allowance
     from ratecard.accounts.settlement import settle as settle
-    from ratecard.accounts.usage import current_period_usage as current_period_usage
-    from ratecard.accounts.usage import trailing_seven_days as trailing_seven_days
     from ratecard.base.errors import CurrencyError as CurrencyError
 
 # Each module is imported at the first use of a name, because quotes do not need them.
 _NAMES_OF = {
-    "ratecard.accounts.keys": ("Amounts", "ApiKey", "ApiKeyList", "ConsumptionLimits", "KeyUsage", "within_limits"),
+    "ratecard.accounts.keys": (
+        *("Amounts", "ApiKey", "ApiKeyList", "ConsumptionLimits", "KeyUsage"),
+        *("current_period_usage", "trailing_seven_days", "within_limits"),
+    ),
     "ratecard.accounts.periods": ("next_refresh", "period_end", "period_start"),
     "ratecard.accounts.settlement": ("BalanceError", "TopUpError", "check_top_up", "daily_allowance", "settle"),
-    "ratecard.accounts.usage": ("current_period_usage", "trailing_seven_days"),
     "ratecard.base.errors": ("CurrencyError",),
 }
 _HOME_OF = {name: home for home, names in _NAMES_OF.items() for name in names}
