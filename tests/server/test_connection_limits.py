@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from flood import ANSWER, REQUEST
-from serving import BODY, Server, serving, wait_for
+from serving import BODY, Server, few_tables, serving, wait_for
 
 HEADER, CONNECTIONS = 4096, 8
 
@@ -17,7 +17,7 @@ HEADER, CONNECTIONS = 4096, 8
 def server() -> Iterator[Server]:
     limits = {"HEADER_BYTES": HEADER, "HEADER_SECONDS": 1, "BODY_SECONDS": 1, "CONNECTIONS": CONNECTIONS}
     environment: dict[str, Any] = {f"RATECARD_{name}": str(value) for name, value in limits.items()}
-    with serving(**environment) as found:
+    with serving(few_tables(), **environment) as found:
         yield found
 
 

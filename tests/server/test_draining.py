@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 from flood import ANSWER, REQUEST, Flood
-from serving import PATIENCE, Server, serving, wait_for
+from serving import PATIENCE, Server, few_tables, serving, wait_for
 
 
 class Draining(NamedTuple):
@@ -23,7 +23,7 @@ class Draining(NamedTuple):
 
 @pytest.fixture(scope="module")
 def draining() -> Iterator[Draining]:
-    with serving(RATECARD_DRAIN="3600") as server, server.connect() as idle, server.connect() as asking:
+    with serving(few_tables(), RATECARD_DRAIN="3600") as server, server.connect() as idle, server.connect() as asking:
         idle.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b"connection: close" not in idle.recv(4096).lower()
         asking.sendall(REQUEST[:-5])
@@ -60,7 +60,7 @@ def test_queued_requests_of_one_connection_are_all_answered(draining: Draining) 
 
 def test_connections_that_wait_at_the_end_are_answered() -> None:
     """They are open, and send their request when nobody listens any more."""
-    with serving() as server:
+    with serving(few_tables()) as server:
         waiting = [server.connect() for _ in range(20)]
         server.process.send_signal(signal.SIGTERM)
         wait_for(lambda: "Shutting down" in server.said, "end")
@@ -74,7 +74,7 @@ def test_connections_that_wait_at_the_end_are_answered() -> None:
 
 
 def test_no_request_is_lost_under_load() -> None:
-    with serving("--workers", "2", RATECARD_DRAIN="1") as server:
+    with serving(few_tables(), "--workers", "2", RATECARD_DRAIN="1") as server:
         host, port = server.base.removeprefix("http://").split(":")
         flood = Flood(host, int(port), 24, again=False)
         thread = threading.Thread(target=lambda: asyncio.run(flood.run()))

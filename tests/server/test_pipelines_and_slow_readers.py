@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from flood import ANSWER, REQUEST
-from serving import BODY, JSON, QUOTE, Server, serving, wait_for
+from serving import BODY, JSON, QUOTE, Server, few_tables, serving, wait_for
 from test_connection_limits import asks, refused, sent
 
 CONNECTIONS, SECONDS, OF_ADDRESS = 12, 2, 3
@@ -123,7 +123,11 @@ def test_clients_that_take_nothing_make_room_for_others(server: Server) -> None:
 
 def test_a_pipeline_makes_room_for_others_after_the_answer_that_is_due() -> None:
     """Every connection has asked for much; another client is answered at once."""
-    with serving(RATECARD_CONNECTIONS="2") as server, server.connect() as one, server.connect() as other:
+    with (
+        serving(few_tables(), RATECARD_CONNECTIONS="2") as server,
+        server.connect() as one,
+        server.connect() as other,
+    ):
         for each in (one, other):
             each.sendall(REQUEST * 3000)
         assert server.quote(BODY).status_code == 200
@@ -131,7 +135,7 @@ def test_a_pipeline_makes_room_for_others_after_the_answer_that_is_due() -> None
 
 def test_connections_of_one_address_are_limited_but_those_of_proxies() -> None:
     limits = {"RATECARD_ADDRESS_CONNECTIONS": str(OF_ADDRESS), "RATECARD_FORWARDED_ALLOW": "127.0.0.1"}
-    with serving(**limits, verify=None) as server:
+    with serving(few_tables(), **limits, verify=None) as server:
         host, port = server.base.removeprefix("http://").split(":")
 
         def connected(address: str) -> socket.socket:

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 from flood import Flood
-from serving import PATIENCE, Server, serving, wait_for
+from serving import PATIENCE, Server, few_tables, serving, wait_for
 
 CONFIGURATION = Path(__file__).parent.parent.parent / "deploy" / "nginx.conf"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
@@ -67,7 +67,7 @@ def test_a_rolling_restart_loses_no_request(tmp_path: Path) -> None:
     first, second, port = free_ports(3)
 
     def started(own: int) -> Server:
-        return servers.enter_context(serving("--port", str(own), RATECARD_DRAIN="2"))
+        return servers.enter_context(serving(few_tables(), "--port", str(own), RATECARD_DRAIN="2"))
 
     with ExitStack() as servers:
         running = {own: started(own) for own in (first, second)}

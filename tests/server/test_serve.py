@@ -56,10 +56,10 @@ def test_the_workers_count_together(server: Server) -> None:
     assert all(line in text for text in found)
 
 
-def test_a_server_without_a_ledger_has_no_metrics_of_one(server: Server) -> None:
+def test_a_server_without_a_ledger_has_no_metrics_of_one(server: Server, folder: Path) -> None:
     """A gauge at 0 would wake somebody up for a database that there is not."""
     assert "ratecard_ledger_answers" in server.get("/metrics").text
-    with serving("--workers", "2") as alone:
+    with serving(folder, "--workers", "2") as alone:
         text = alone.get("/metrics").text
     assert "ratecard_tables_info" in text
     assert "ratecard_ledger" not in text

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
-from serving import PATIENCE, Server, serving
+from serving import PATIENCE, Server, few_tables, serving
 from starlette.testclient import TestClient
 
 from ratecard.cli import main
@@ -34,7 +34,7 @@ def test_workers_book_each_charge_and_refund_once(tmp_path: Path) -> None:
     keys, database = tmp_path / "keys", f"sqlite:///{tmp_path}/ledger.db"
     keys.write_text("acme:for-charges\n")
     options = ["--database", database, "--charge-keys", str(keys), "--workers", "2", "--pool-size", "3"]
-    with serving(*options, RATECARD_API_KEYS="umbra:for-quotes") as server:
+    with serving(few_tables(), *options, RATECARD_API_KEYS="umbra:for-quotes") as server:
         assert post(server, "/charges", CHARGE, "for-quotes").status_code == 401
         assert post(server, "/video/quote", CHARGE["usage"], "for-charges").status_code == 401  # type: ignore[arg-type]
         with ThreadPoolExecutor(8) as clients:
@@ -58,7 +58,12 @@ def test_a_charge_is_kept_by_its_client_where_another_release_has_changed_the_sc
     keys.write_text("acme:for-charges\n")
     with open_ledger(database) as ledger, ledger._engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger_schema SET version = 9")
-    settings = Settings(database=database, charge_keys=keys, cursor_secret="sixteen characters")  # noqa: S106
+    settings = Settings(
+        tables=few_tables(),
+        database=database,
+        charge_keys=keys,
+        cursor_secret="sixteen characters",  # noqa: S106
+    )
     headers = {"authorization": "Bearer for-charges"}
     with TestClient(configured(settings), base_url="http://test/api/v1", headers=headers) as client:
         assert client.post("/charges", json=CHARGE).status_code == 503
@@ -70,8 +75,8 @@ def test_a_charge_is_kept_by_its_client_where_another_release_has_changed_the_sc
 def test_the_setting_says_how_long_any_body_may_be(tmp_path: Path, path: str) -> None:
     keys, mebibyte = tmp_path / "keys", 2**20
     keys.write_text("acme:for-charges\n")
-    database, secret = f"sqlite:///{tmp_path}/ledger.db", "sixteen characters"
-    settings = Settings(database=database, charge_keys=keys, cursor_secret=secret, body_bytes=2 * mebibyte)
+    secret, options = "sixteen characters", {"body_bytes": 2 * mebibyte, "database": f"sqlite:///{tmp_path}/ledger.db"}
+    settings = Settings.model_validate(options | {"tables": few_tables(), "charge_keys": keys, "cursor_secret": secret})
     headers = {"authorization": "Bearer for-charges", "content-type": "application/json"}
     with TestClient(configured(settings), base_url="http://test/api/v1", headers=headers) as client:
         answers = [client.post(path, content=b"{}" + b" " * size) for size in (3 * mebibyte // 2, 2 * mebibyte)]
@@ -83,14 +88,14 @@ def test_a_charge_may_be_ahead_of_the_clock_as_far_as_the_setting(tmp_path: Path
     keys.write_text("acme:for-charges\n")
     options = ["--database", f"sqlite:///{tmp_path}/ledger.db", "--charge-keys", str(keys)]
     for ahead, status in ((0, 400), (4 * 3600, 200)):
-        with serving(*options, "--charge-ahead", str(ahead)) as server:
+        with serving(few_tables(), *options, "--charge-ahead", str(ahead)) as server:
             answer = post(server, "/charges", CHARGE | {"timestamp": late.isoformat()})
             assert answer.status_code == status, answer.text
             assert status == 200 or "is ahead of the clock" in answer.json()["details"]["timestamp"]["_errors"][0]
 
 
 def test_charges_are_off_by_default(tmp_path: Path) -> None:
-    with serving("--database", f"sqlite:///{tmp_path}/ledger.db") as server:
+    with serving(few_tables(), "--database", f"sqlite:///{tmp_path}/ledger.db") as server:
         assert post(server, "/charges", CHARGE).status_code == 404
 
 

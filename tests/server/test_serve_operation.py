@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from serving import BODY, JSON, PATIENCE, QUOTE, Server, rewrite, serving, wait_for
+from serving import BODY, JSON, PATIENCE, QUOTE, Server, few_tables, rewrite, serving, wait_for
 
 ORIGIN = "https://shop.example"
 PROXY = {"x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "https"}
@@ -29,7 +29,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(keys: Path) -> Iterator[Server]:
     """Everything at once: JSON lines, requests too, a root path, an origin, and keys from a file."""
     options = ("--log-format", "json", "--access-log", "--root-path", "/prices", "--cors-origin", ORIGIN)
-    with serving(*options, "--keys-file", keys) as found:
+    with serving(few_tables(), *options, "--keys-file", keys) as found:
         yield found
 
 
@@ -111,7 +111,7 @@ def test_a_socket_in_the_file_system(tmp_path: Path) -> None:
     path = tmp_path / "ratecard.sock"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(path))
-    command = [sys.executable, "-m", "ratecard", "serve", "--unix-socket", str(path), "--drain", "0"]
+    command = [sys.executable, "-m", "ratecard", "serve", str(few_tables()), "--unix-socket", str(path), "--drain", "0"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RATECARD_")}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
 
@@ -153,7 +153,7 @@ def test_two_workers_over_tls_on_a_disk_that_cannot_be_written(tmp_path: Path) -
     subprocess.run([*made, "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
     trusted = ssl.create_default_context(cafile=str(certificate))
     options = ("--workers", "2", "--tls-certificate", certificate, "--tls-key", key)
-    with serving(*options, verify=trusted, within=within()) as server:
+    with serving(few_tables(), *options, verify=trusted, within=within()) as server:
         assert server.base.startswith("https://")
         answer = httpx.post(f"{server.base}{QUOTE}", content=BODY, headers=JSON, verify=trusted, timeout=PATIENCE)
         assert answer.content == b'{"quote":0.82}'
