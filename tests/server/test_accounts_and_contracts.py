@@ -1,5 +1,6 @@
 """Each account is answered by its own contract, and no byte of any answer tells of another's."""
 
+import asyncio
 import json
 import re
 import sys
@@ -9,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import httpx
 import pytest
 from fastapi import FastAPI, Header, Request
 from fastapi.routing import iter_route_contexts
@@ -46,6 +48,10 @@ EVERYBODY = tables("secret-a", "secret-b")
 WITHOUT = {"account-a": tables("secret-a"), "account-b": tables("secret-b"), "account-n": tables()}
 
 
+# Status, headers and body, without digests.
+Answer = tuple[int, list[tuple[str, str]], str]
+
+
 class Server:
     """An application with every endpoint, and a ledger."""
 
@@ -58,14 +64,20 @@ class Server:
         self.app.include_router(history, prefix="/api/v1")
         self.client = TestClient(self.app, base_url="http://test", raise_server_exceptions=False)
 
-    def answers(self, key: str) -> dict[str, tuple[int, list[tuple[str, str]], str]]:
-        """Return the answers to a key for each request: status, headers and body, without digests."""
+    def answers(self, key: str) -> dict[str, Answer]:
+        """Return the answers to a key for each request."""
+        return asyncio.run(self._answers(key))
+
+    async def _answers(self, key: str) -> dict[str, Answer]:
+        """In one event loop: a client of Starlette has one for each request, which takes most of the time of a test."""
+        headers = {"authorization": f"Bearer {key}", "x-request-id": "r", "accept-encoding": "identity"}
         found = {}
-        for name, method, path, body in requests():
-            headers = {"authorization": f"Bearer {key}", "x-request-id": "r", "accept-encoding": "identity"}
-            answer = self.client.request(method, path, json=body, headers=headers)
-            heads = sorted(answer.headers.items())
-            found[name] = answer.status_code, [(key, plain(value)) for key, value in heads], plain(answer.text)
+        app = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=app, base_url="http://test", headers=headers) as client:
+            for name, method, path, body in requests():
+                answer = await client.request(method, path, json=body)
+                heads = sorted(answer.headers.items())
+                found[name] = answer.status_code, [(key, plain(value)) for key, value in heads], plain(answer.text)
         return found
 
 

@@ -18,8 +18,8 @@ import ratecard
 from ratecard.ledger import open_ledger
 
 KEY = "open-sesame"
-# The packages of Node are kept from run to run.
-NODE = Path(__file__).parent.parent.parent / ".cache" / "clients"
+# What clients need is kept from run to run: the packages of Node, and the types of packages of Python.
+KEPT = Path(__file__).parent.parent.parent / ".cache" / "clients"
 TOOLS = {"openapi-fetch": "0.17.0", "openapi-typescript": "7.13.0", "typescript": "5.9.3"}
 SHOWN = """\
 0.77
@@ -240,7 +240,8 @@ def test_the_python_client_is_typed_and_works(server: Server, description: Path,
     assert "WARNING parsing" not in said, said
     script = tmp_path / "made" / "asks.py"
     script.write_text(PYTHON)
-    checks = ("--follow-imports=silent", "--no-incremental", "--cache-dir", tmp_path / "cache", "--config-file", "")
+    # What is known of the packages that a client imports is kept from run to run.
+    checks = ("--follow-imports=silent", "--cache-dir", KEPT / "mypy", "--config-file", "")
     run(sys.executable, "-m", "mypy", "--strict", *checks, script.name, folder=script.parent)
     assert run(sys.executable, script.name, server.base, KEY, folder=script.parent) == SHOWN
 
@@ -251,17 +252,17 @@ def node_tools() -> Path:
     for each in ("node", "npm"):
         if shutil.which(each) is None:
             pytest.skip(f"there is no {each} here")
-    NODE.mkdir(parents=True, exist_ok=True)
+    KEPT.mkdir(parents=True, exist_ok=True)
     wanted = json.dumps({"private": True, "type": "module", "dependencies": TOOLS})
-    kept = NODE / "package.json"
-    if not (kept.exists() and kept.read_text() == wanted and (NODE / "node_modules" / ".bin" / "tsc").exists()):
+    kept = KEPT / "package.json"
+    if not (kept.exists() and kept.read_text() == wanted and (KEPT / "node_modules" / ".bin" / "tsc").exists()):
         kept.write_text(wanted)
         options = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts")
         npm = ["npm", "install", *options]
-        done = subprocess.run(npm, cwd=NODE, capture_output=True, text=True, check=False)
+        done = subprocess.run(npm, cwd=KEPT, capture_output=True, text=True, check=False)
         if done.returncode:
             pytest.skip(f"npm cannot install {', '.join(TOOLS)}: {done.stderr.strip().splitlines()[-1:]}")
-    return NODE
+    return KEPT
 
 
 def test_the_typescript_client_is_typed_and_works(
