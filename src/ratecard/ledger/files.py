@@ -96,6 +96,16 @@ class JsonText:
         self._at += comes_next
         return comes_next
 
+    def parts(self, opening: str, closing: str) -> Iterator[None]:
+        """Yield before each part of a list or an object, which the caller reads."""
+        self.take(opening)
+        ended = self.take(closing)
+        while not ended:
+            yield
+            ended = self.take(closing)
+            if not ended and not self.take(","):
+                self.refuse("Expecting ',' delimiter")
+
     def value(self) -> Any:
         """Read the next value; its numbers are decimals with every digit."""
         while True:
@@ -146,21 +156,14 @@ def _pages(text: JsonText) -> Iterator[Iterator[Any]]:
 
 
 def _list(text: JsonText) -> Iterator[Any]:
-    text.take("[")
-    if text.take("]"):
-        return
-    yield text.value()
-    while text.take(","):
+    for _ in text.parts("[", "]"):
         yield text.value()
-    if not text.take("]"):
-        text.refuse("Expecting ',' delimiter")
 
 
 def _page(text: JsonText) -> Iterator[Any]:
     """Return the rows of `data`; other keys of a page are ignored."""
-    text.take("{")
-    names, ended = set[str](), text.take("}")
-    while not ended:
+    names = set[str]()
+    for _ in text.parts("{", "}"):
         if text.peek() != '"':
             text.refuse("Expecting property name enclosed in double quotes")
         name = text.value()
@@ -175,9 +178,6 @@ def _page(text: JsonText) -> Iterator[Any]:
             raise LedgerError('the page has no list "data"')
         else:
             text.value()
-        ended = text.take("}")
-        if not ended and not text.take(","):
-            text.refuse("Expecting ',' delimiter")
     if "data" not in names:
         raise LedgerError('the page has no list "data"')
 
@@ -263,61 +263,64 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
     rates = shipped_limits().rates if rates is None else rates
     known_rates = (rates,) if isinstance(rates, Rates) else tuple(rates)
     for number, row in enumerate(rows, 1):
-        yield entry_in(row, known_rates, number)
+        try:
+            entry = entry_in(row, known_rates)
+        except LedgerError as error:
+            raise LedgerError(f"row {number}: {error}") from None
+        yield entry
 
 
-def entry_in(row: Mapping[str, Any], rates: Sequence[Rates], number: int) -> LedgerEntry:
-    """Return the entry of a row of a page or CSV; `number` names the row in messages. Raises `LedgerError`."""
+def entry_in(row: Mapping[str, Any], rates: Sequence[Rates]) -> LedgerEntry:
+    """Return the entry of a row of a page or CSV. Raises `LedgerError` with the field."""
     cells = dict(row)
     if cells.get("unit") in (None, ""):
         cells["unit"] = cells.get("units")
-    currency = _text(number, "currency", cells.get("currency"))
+    currency = _text("currency", cells.get("currency"))
     price_name = price_field(currency) if currency else PRICES[0]
     missing = [name for name in (*_REQUIRED[:2], price_name, *_REQUIRED[3:]) if cells.get(name) in (None, "")]
     other_price = next((name for name in PRICES if name != price_name and cells.get(name) not in (None, "")), None)
     if currency and (reason := unknown_currency(currency, *rates)):
-        raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
+        raise LedgerError(f"currency '{echo(currency[:_ECHO])}' {reason}")
     if other_price and currency:
-        words = f"{other_price} of a row in {currency}. Its price is {price_name}, and no other"
-        raise LedgerError(f"row {number}: {words}")
+        raise LedgerError(f"{other_price} of a row in {currency}. Its price is {price_name}, and no other")
     if missing:
-        raise LedgerError(f"row {number}: {missing[0]} is missing")
-    price, unit, amount = (_decimal(number, name, cells[name]) for name in (price_name, "unit", "amount"))
-    if cells.get("units") not in (None, "") and _decimal(number, "units", cells["units"]) != unit:
-        raise LedgerError(f"row {number}: units {str(cells['units'])[:_ECHO]} is not what unit says. Keep one")
-    timestamp, sku, _, notes = (_text(number, name, cells.get(name)) for name in _TEXTS)
+        raise LedgerError(f"{missing[0]} is missing")
+    price, unit, amount = (_decimal(name, cells[name]) for name in (price_name, "unit", "amount"))
+    if cells.get("units") not in (None, "") and _decimal("units", cells["units"]) != unit:
+        raise LedgerError(f"units {str(cells['units'])[:_ECHO]} is not what unit says. Keep one")
+    timestamp, sku, _, notes = (_text(name, cells.get(name)) for name in _TEXTS)
     given = cells.get("inferenceDetails")
-    details = None if given in (None, {}) else _details(number, given)
-    contract = _text(number, CONTRACT, cells.get(CONTRACT)) or None
+    details = None if given in (None, {}) else _details(given)
+    contract = _text(CONTRACT, cells.get(CONTRACT)) or None
     return LedgerEntry(timestamp, sku, price, unit, amount, currency, notes, details, contract=contract)
 
 
-def _details(number: int, details: object) -> InferenceDetails:
+def _details(details: object) -> InferenceDetails:
     if not isinstance(details, dict):
-        raise LedgerError(f"row {number}: inferenceDetails is not an object")
-    request_id = _text(number, "requestId", details.get("requestId"))
-    return InferenceDetails(request_id, *(_count(number, name, details.get(name)) for name in _DETAILS[1:]))
+        raise LedgerError("inferenceDetails is not an object")
+    request_id = _text("requestId", details.get("requestId"))
+    return InferenceDetails(request_id, *(_count(name, details.get(name)) for name in _DETAILS[1:]))
 
 
-def _text(number: int, name: str, value: object) -> str:
+def _text(name: str, value: object) -> str:
     if value is not None and not isinstance(value, str):
-        raise LedgerError(f"row {number}: {name} {str(value)[:_ECHO]} is not text")
+        raise LedgerError(f"{name} {str(value)[:_ECHO]} is not text")
     return value or ""
 
 
-def _count(number: int, name: str, given: object) -> int | None:
+def _count(name: str, given: object) -> int | None:
     if given in (None, ""):
         return None
-    value = _decimal(number, name, given)
+    value = _decimal(name, given)
     if value < 0 or value != value.to_integral_value():
-        raise LedgerError(f"row {number}: {name} {str(given)[:_ECHO]} is not a whole number, zero or more")
+        raise LedgerError(f"{name} {str(given)[:_ECHO]} is not a whole number, zero or more")
     return int(value)
 
 
-def _decimal(number: int, name: str, given: object) -> Decimal:
+def _decimal(name: str, given: object) -> Decimal:
     value = given if isinstance(given, Decimal) else read_decimal(given if isinstance(given, str) else "NaN")
     if not value.is_finite() or not -_DIGITS <= value.adjusted() <= _DIGITS:
-        raise LedgerError(f"row {number}: {name} {str(given)[:_ECHO]!r} is not a number")
+        raise LedgerError(f"{name} {str(given)[:_ECHO]!r} is not a number")
     return value
 
 

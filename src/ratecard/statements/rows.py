@@ -52,9 +52,9 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
     notes = row.get("model") or row.get("notes")
     cells = {**row, "notes": notes, "inferenceDetails": details}
     try:
-        entry = entry_in(cells, [version.rates for version in limits], 1)
+        entry = entry_in(cells, [version.rates for version in limits])
     except LedgerError as error:
-        raise ValueError(str(error).removeprefix("row 1: ")) from None
+        raise ValueError(str(error)) from None
     for name, number in (("unit", entry.unit), (price_field(entry.currency), entry.price_per_unit)):
         if number < 0 and entry.amount <= 0:
             words = f"{name} {plain_text(number)} is below zero, and amount {plain_text(entry.amount)} is not a refund"
