@@ -19,6 +19,7 @@ import ratecard
 from ratecard.server import application
 from ratecard.server.http import LONG_BODY, LONG_LIST, LongWork, preferred, read_json_body, too_long
 from ratecard.server.tables import LiveRateCard
+from shipped import FEW
 
 RATE = "/api/v1/rate"
 
@@ -185,12 +186,12 @@ def test_a_listing_is_made_once_between_two_boundaries(card: ratecard.RateCard, 
         assert len(threads) == 2
 
 
-def test_a_kept_listing_is_that_of_its_day(card: ratecard.RateCard) -> None:
+def test_a_kept_listing_is_that_of_its_day() -> None:
     """On both sides of every boundary, whatever was asked before."""
-    kept = LiveRateCard(card).served
-    around = [each.date() + timedelta(days=more) for each in card.boundaries() for more in (-1, 0, 1)]
+    kept = LiveRateCard(FEW).served
+    around = [each.date() + timedelta(days=more) for each in FEW.boundaries() for more in (-1, 0, 1)]
     for day in (*around, *reversed(around)):
-        assert kept.models(None, day) == LiveRateCard(card).served.models(None, day)
+        assert kept.models(None, day) == LiveRateCard(FEW).served.models(None, day)
         assert kept.kept_models(None, day) == kept.models(None, day)
 
 
