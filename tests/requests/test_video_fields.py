@@ -9,7 +9,7 @@ from ratecard import VideoUsage
 from ratecard.cli.quote import quote
 from ratecard.requests.video import FIELD_ORDER, REFERENCE_SECONDS, api_wide_fields, fields_of
 from ratecard.requests.video_request import Like, VideoRequest
-from ratecard.server.bodies import VideoQuoteRequest
+from ratecard.server.schemas import VideoQuoteRequest
 from ratecard.simulation.rows.columns import LAYOUTS
 from ratecard.tables.units import Range, VideoFields
 from ratecard.tables.video import LISTED_NUMBERS, VideoVersion

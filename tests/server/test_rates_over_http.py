@@ -12,7 +12,7 @@ from asking import asked, post
 import ratecard
 from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.server import LiveRateCard, application
-from ratecard.server.bodies import MOST_USAGES
+from ratecard.server.schemas import MOST_USAGES
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.video import VideoExample
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -33,31 +33,26 @@ from ratecard.requests.body import INVALID, MOST_BODY_BYTES, MOST_PROBLEMS, read
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, decimal, field_problems
 from ratecard.requests.metered import unrecognized
-from ratecard.server.answers import DateTime, ErrorObject, ExactText
 from ratecard.server.auth import account_needed
-from ratecard.server.bodies import (
-    AMOUNT,
-    LONGEST_NAME,
-    MOST_DIGITS,
-    MOST_MILLISECONDS,
-    ChargeRequest,
-    RefundRequest,
-)
 from ratecard.server.describe import IGNORED, headers_of, operation
 from ratecard.server.endpoints import refuse_query
 from ratecard.server.http import LongWork, error_object, ignored_fields, json_answer, read_json_body
 from ratecard.server.route import UNREAD, new_router
+from ratecard.server.schemas import DateTime, DescribedBody, ErrorObject, ExactText, MeteredUsage, either
 from ratecard.server.tables import LiveRateCard
 from ratecard.server.usage_history import EntryDetails, LedgerRow, Timestamp
 
-_DIGITS = re.compile(AMOUNT.removesuffix("$") + r"\Z")
+# The longest name, the most digits of an amount on either side of the point, the most milliseconds.
+_LONGEST_NAME, _MOST_DIGITS, _MOST_MILLISECONDS = 200, 100, 2**53
+_AMOUNT = rf"^[0-9]{{1,{_MOST_DIGITS}}}(\.[0-9]{{1,{_MOST_DIGITS}}})?$"
+_DIGITS = re.compile(_AMOUNT)
 
 
 class _Name:
     """The id of a request or refund, a SKU, or a balance: 1 to 200 printable characters."""
 
     def accept(self, given: Any) -> str | None:
-        fits = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
+        fits = isinstance(given, str) and 0 < len(given) <= _LONGEST_NAME and given.isprintable()
         return given if fits else None
 
     def messages(self, given: object) -> list[str]:
@@ -65,8 +60,8 @@ class _Name:
             return [wrong_type("string", given)]
         if not given:
             return ["String must contain at least 1 character(s)"]
-        if len(given) > LONGEST_NAME:
-            return [f"String must contain at most {LONGEST_NAME} character(s)"]
+        if len(given) > _LONGEST_NAME:
+            return [f"String must contain at most {_LONGEST_NAME} character(s)"]
         return [f"Must have printable characters only, received '{echo(given)}'"]
 
 
@@ -75,11 +70,11 @@ class _Amount:
 
     def accept(self, given: Any) -> Decimal | None:
         if isinstance(given, str):
-            return Decimal(given) if _DIGITS.match(given) else None
+            return Decimal(given) if _DIGITS.fullmatch(given) else None
         number = decimal(given)
         if number is None or not number.is_finite() or number < 0:
             return None
-        return number if number.adjusted() < MOST_DIGITS and places_of(number) <= MOST_DIGITS else None
+        return number if number.adjusted() < _MOST_DIGITS and places_of(number) <= _MOST_DIGITS else None
 
     def messages(self, given: object) -> list[str]:
         number = decimal(given)
@@ -87,7 +82,7 @@ class _Amount:
             return [wrong_type("string", given)]
         if number is not None and number < 0:
             return [too_small(0)]
-        return [f"Invalid amount. Expected digits like 0.25, at most {MOST_DIGITS} before and after the point"]
+        return [f"Invalid amount. Expected digits like 0.25, at most {_MOST_DIGITS} before and after the point"]
 
 
 class _Object:
@@ -100,12 +95,42 @@ class _Object:
         return [wrong_type("object", given)]
 
 
+_NameText = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
+_NUMBER: Any = {"anyOf": [{"type": "string", "pattern": _AMOUNT}, {"type": "number", "minimum": 0}]}
+_MoneyText = Annotated[str, WithJsonSchema(_NUMBER)]
+
+
+class ChargeRequest(DescribedBody):
+    """A usage to rate and to charge, once."""
+
+    model_config = ConfigDict(extra="forbid")
+    usage: MeteredUsage = Field(description="What the request used, as for `POST /rate`")
+    timestamp: DateTime = Field(description="When it ran, with a time zone, not ahead of the clock: its prices count")
+    request_id: _NameText = Field(description="Its own name: the same again is charged once")
+    execution_ms: int = Field(0, ge=0, le=_MOST_MILLISECONDS)
+    currency: str = Field("", description="A balance that pays all of it")
+    paid: dict[str, _MoneyText] = Field(
+        {}, description="What each of several balances pays, in its own unit; it must come to the price"
+    )
+
+
+class RefundRequest(DescribedBody):
+    """The refund of a charge: an `amount`, or all that was charged above the `corrected` price."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=either("amount", "corrected"))
+    id: _NameText = Field(description="The refund's own name: the same again pays back once")
+    sku: _NameText = Field(description="The SKU of the charge that is paid back")
+    timestamp: DateTime = Field(description="When it is paid back, with a time zone, not before the charge")
+    amount: _MoneyText = Field("", description="What goes back, above 0, in the currency of the price")
+    corrected: _MoneyText = Field("", description="What the SKU should have cost: the rest goes back")
+
+
 _MONEY, _NAME = _Amount(), _Name()
 _CHARGE: dict[str, RequestField] = {
     "usage": _Object(),
     "timestamp": Timestamp(),
     "request_id": _NAME,
-    "execution_ms": WholeNumber(0, MOST_MILLISECONDS),
+    "execution_ms": WholeNumber(0, _MOST_MILLISECONDS),
     "currency": _NAME,
     "paid": _Object(),
 }
@@ -316,7 +341,7 @@ def charges_router(
     # A request id may have a slash. It is not an argument of the endpoint, for which FastAPI would describe a 422.
     path = "/charges/{request_id:path}/refunds"
     words = "Pay back a part of a charge, once: to the balance that paid last first"
-    name = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
+    name = {"type": "string", "minLength": 1, "maxLength": _LONGEST_NAME}
     request_id = {"name": "request_id", "in": "path", "required": True, "schema": name}
 
     @routes.post(

@@ -16,9 +16,9 @@ from ratecard.base.money import text
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import MOST_BODY_BYTES
 from ratecard.requests.text_body import body_of_text, usage_of_text
-from ratecard.server.answers import ErrorObject, InvalidRequest
 from ratecard.server.http import JSON, too_long
 from ratecard.server.route import operation_id
+from ratecard.server.schemas import ErrorObject, InvalidRequest
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.video import VideoExample

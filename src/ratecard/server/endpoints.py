@@ -32,17 +32,7 @@ from ratecard.load.folder import is_contract
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import MOST_BODY_BYTES, MOST_PROBLEMS, read_body
 from ratecard.requests.fields import Choice, Url
-from ratecard.server.answers import (
-    ErrorObject,
-    Health,
-    LastRefusal,
-    ListedModel,
-    ModelList,
-    PriceQuote,
-    Probed,
-)
 from ratecard.server.auth import Bearer, Check, account_of
-from ratecard.server.bodies import AudioQuoteRequest, VideoQuoteRequest
 from ratecard.server.describe import (
     AT_DAY,
     EXPLAIN,
@@ -67,6 +57,17 @@ from ratecard.server.http import (
     read_json_body,
 )
 from ratecard.server.route import UNREAD
+from ratecard.server.schemas import (
+    AudioQuoteRequest,
+    ErrorObject,
+    Health,
+    LastRefusal,
+    ListedModel,
+    ModelList,
+    PriceQuote,
+    Probed,
+    VideoQuoteRequest,
+)
 from ratecard.server.tables import LiveRateCard, Served
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion
 

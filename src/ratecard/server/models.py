@@ -17,7 +17,7 @@ from ratecard.base.messages import NotOffered
 from ratecard.base.money import plain_text
 from ratecard.methods import method_of
 from ratecard.price_book import PriceBook, deprecation_of
-from ratecard.server.answers import (
+from ratecard.server.schemas import (
     ListedCharge,
     ListedDeprecation,
     ListedModel,

@@ -15,12 +15,19 @@ from ratecard.base.suggestions import few_suggestions
 from ratecard.requests.body import INVALID, name_of_model, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES
-from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote
-from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
 from ratecard.server.describe import estimate_examples, priced_answers, usage_examples
 from ratecard.server.endpoints import Service, refuse_query, table_answer
 from ratecard.server.http import LONG_BODY, LONG_LIST, read_json_body
 from ratecard.server.route import UNREAD
+from ratecard.server.schemas import (
+    MOST_USAGES,
+    EstimatedCost,
+    MeteredUsage,
+    RatedList,
+    RatedQuote,
+    TextEstimateRequest,
+    UsageList,
+)
 from ratecard.server.tables import Served
 
 # The function from a body to its answer, and the model that it is about. It raises `QuoteError`.

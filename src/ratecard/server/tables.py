@@ -28,12 +28,12 @@ from ratecard.card import MOST_CONTRACTS, RateCard
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook, deprecation_of
 from ratecard.review.guard import Rules, refusals
-from ratecard.server.answers import ModelList
 from ratecard.server.http import JSON
 from ratecard.server.last_sound import Contents, LastSound, StateError
 from ratecard.server.metrics import TABLES_INFO, TABLES_REFUSED, TABLES_STAND_REFUSED, TABLES_TAKEN
 from ratecard.server.models import listed_model, listed_models, price_change
 from ratecard.server.revision import SERVICE_VERSION
+from ratecard.server.schemas import ModelList
 
 _SECOND = 10**9
 # The key of a list of models: their type, and the number of boundaries of the card before its day.

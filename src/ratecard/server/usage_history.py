@@ -26,12 +26,12 @@ from ratecard.line_items.ledger_entry import currencies, unknown_currency
 from ratecard.load.folder import shipped_limits
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, field_problems
-from ratecard.server.answers import ExactNumber, either, may_be_absent
 from ratecard.server.auth import account_needed
 from ratecard.server.describe import operation, parameter
 from ratecard.server.http import INVALID_QUERY, JSON, json_answer, preferred
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import new_router
+from ratecard.server.schemas import ExactNumber, either, may_be_absent
 from ratecard.server.tables import LiveRateCard
 from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 

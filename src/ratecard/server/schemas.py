@@ -1,6 +1,8 @@
-"""The JSON answers as typed models: endpoints build them, and OpenAPI describes them.
+"""The JSON answers and bodies as typed models, by which OpenAPI describes them. Endpoints build most of the answers.
 
 `PriceQuote`, `RatedQuote` and their lines only describe what the library writes itself: pydantic has no exact number.
+So do the bodies, which the library reads and checks with all their digits. The values that a model accepts are not
+listed here: they come from tables, which may change while the server runs. `GET /models` lists them for each model.
 """
 
 from collections.abc import Callable
@@ -12,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from ratecard.base.money import plain_text
 from ratecard.line_items.quote import Estimate
+from ratecard.methods.method import MOST_COUNTED
+from ratecard.requests.body import RATED
+from ratecard.requests.video_request import VideoRequest
 
 DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
@@ -253,3 +258,71 @@ class Health(_Answer):
     changes_at: str | None = Field(description="The next instant at which some price changes")
     last_refusal: LastRefusal | None
     versions: dict[str, date | datetime] = Field(description="The effective date of each model's version")
+
+
+# The most usages of one `POST /rate`.
+MOST_USAGES = 1000
+
+
+class DescribedBody(BaseModel):
+    """A body; further keys of a quote's are listed in its answer as `ignored`."""
+
+    model_config = ConfigDict(json_schema_extra=may_be_absent)
+
+
+class VideoQuoteRequest(VideoRequest):
+    """A video to price. Which fields matter, and their values, vary by model: see `constraints` of `GET /models`."""
+
+    # FastAPI describes this model at once, so its schema cannot be built later.
+    model_config = ConfigDict(extra="ignore", json_schema_extra=may_be_absent, defer_build=False)
+
+
+_Digits = Field(max_length=12, pattern="^0*[1-9][0-9]*$")
+
+
+class AudioQuoteRequest(DescribedBody):
+    """Speech, transcription or music to price: a count of seconds or of characters, as its model is billed."""
+
+    model: str = Field(description="The model to quote", examples=["elevenlabs-music"])
+    duration_seconds: Annotated[int, Field(ge=1, le=MOST_COUNTED)] | Annotated[str, _Digits] = Field(
+        1, description="Whole seconds, as a number or as its digits"
+    )
+    character_count: int = Field(0, ge=0, le=MOST_COUNTED)
+
+
+class MeteredUsage(DescribedBody):
+    """A metered request of any type, with the fields of its type, and every further key that its tables declare."""
+
+    model_config = ConfigDict(extra="allow")
+    type: Annotated[str, Field(json_schema_extra={"enum": list(RATED.words)})] = Field(
+        "", description="The type of the model, where it is left out"
+    )
+    model: str = Field("", description="The model; of RPC there is none")
+    usage: dict[str, Any] = Field({}, description="Text and embeddings: the provider's usage object, as it is")
+    counts: dict[str, ExactNumber] = Field(
+        {}, description="What is counted by meter, where the model has charges of such", examples=[{"page": 12}]
+    )
+    metadata: dict[str, Any] = Field({}, description="The caller's own; nothing reads it")
+
+
+class UsageList(DescribedBody):
+    """Several usages, to be answered in their order."""
+
+    model_config = ConfigDict(extra="forbid")
+    usages: list[MeteredUsage] = Field(max_length=MOST_USAGES)
+
+
+class TextEstimateRequest(DescribedBody):
+    """A text request before it runs; the last three are the most of each search, where the limits do not say it."""
+
+    model_config = ConfigDict(extra="forbid")
+    type: Annotated[str, Field(json_schema_extra={"enum": ["text"]})] = ""
+    model: str = Field(description="The model, with parameters in its name if it has any", examples=["grok-4-3"])
+    prompt_tokens: int = Field(ge=0)
+    max_completion_tokens: int = Field(ge=0)
+    service_parameters: dict[str, Any] = Field({}, description="Those of the request; three of them switch searches")
+    web_search_requests: int = Field(0, ge=0)
+    scraped_urls: int = Field(0, ge=0)
+    x_search_results: int = Field(0, ge=0)
+    counts: dict[str, ExactNumber] = Field({}, description="What the request counts by meter")
+    metadata: dict[str, Any] = Field({}, description="The caller's own; nothing reads it")
