@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import httpx
 import pytest
-from fastapi import FastAPI, Header, Request
+from fastapi import Depends, FastAPI, Header, Request
 from fastapi.routing import iter_route_contexts
 from starlette.testclient import TestClient
 
@@ -305,6 +305,10 @@ class FailingInParts:
         yield failing()
 
 
+def failing_before(_: Annotated[str, Depends(failing_later)]) -> str:
+    return "account-a"
+
+
 def number_in_parts() -> Iterator[int]:
     yield 42
 
@@ -322,6 +326,7 @@ def number_in_parts() -> Iterator[int]:
         failing_in_parts,
         failing_in_parts_later,
         FailingInParts(),
+        failing_before,
         number_in_parts,
     ],
 )

@@ -2,25 +2,21 @@
 
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from functools import wraps
+from collections.abc import Callable
 from hashlib import sha256
-from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction, isgeneratorfunction
+from inspect import isawaitable
 from pathlib import Path
 from time import monotonic_ns
 from typing import Annotated, Any
 
 from fastapi import Depends
-from fastapi.concurrency import contextmanager_in_threadpool
 from fastapi.openapi.models import HTTPBearer as BearerScheme
 from fastapi.security.base import SecurityBase
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from ratecard.server.metrics import KEYS_REFUSED, KEYS_TAKEN
-from ratecard.server.route import ACCOUNT
+from ratecard.server.route import ACCOUNT, SEEKS_ACCOUNT, keys_unavailable
 
 _logger = logging.getLogger(__name__)
 
@@ -43,52 +39,28 @@ def _text(account: object) -> str:
         return account
     words = "the check of keys returned an account that is not text, but %s: no contract or charge is found by it"
     _logger.error(words, type(account))
-    raise _unavailable()
+    raise keys_unavailable()
 
 
 def account_needed(account_of: Callable[..., Any]) -> Any:
-    """Wrap a dependency of the host that returns an account: 401 if it is None, 503 if it fails or gives no text."""
+    """Wrap a dependency of the host that returns an account: 401 if it is None, 503 if it gives no text.
 
-    async def account(request: Request, found: Annotated[Any, Depends(_or_unavailable(account_of))]) -> str:
+    While FastAPI calls it, `SEEKS_ACCOUNT` is in the scope of the request: if it fails, the route answers 503.
+    """
+
+    async def seeks(request: Request) -> None:
+        request.scope[SEEKS_ACCOUNT] = True
+
+    async def account(
+        request: Request, _: Annotated[None, Depends(seeks)], found: Annotated[Any, Depends(account_of)]
+    ) -> str:
+        del request.scope[SEEKS_ACCOUNT]
         if found is None:
             raise _unauthorized("Authentication failed")
         name = request.scope[ACCOUNT] = _text(found)  # so that no cache gives the answer to another account
         return name
 
     return Depends(account)
-
-
-def _or_unavailable(host_check: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a dependency of the host that raises 503 if it fails; its own `HTTPException` is passed on.
-
-    It keeps the parameters of the host's function. A generator that fails before its `yield` has failed too; a failure
-    after that, when the request is answered, stays the host's own.
-    """
-    if isinstance(host_check, Bearer):
-        return host_check
-
-    def is_a(kind: Callable[[Any], bool]) -> bool:
-        return kind(host_check) or kind(getattr(host_check, "__call__", None))  # noqa: B004
-
-    @wraps(host_check)
-    async def checked(*values: Any, **named: Any) -> Any:
-        with _available("accounts"):
-            if is_a(iscoroutinefunction):
-                return await host_check(*values, **named)
-            return await run_in_threadpool(host_check, *values, **named)
-
-    @wraps(host_check)
-    async def checked_in_parts(*values: Any, **named: Any) -> AsyncIterator[Any]:
-        async with AsyncExitStack() as parts:
-            with _available("accounts"):
-                if is_a(isasyncgenfunction):
-                    account = await parts.enter_async_context(asynccontextmanager(host_check)(*values, **named))
-                else:
-                    run = contextmanager(host_check)(*values, **named)
-                    account = await parts.enter_async_context(contextmanager_in_threadpool(run))
-            yield account
-
-    return checked_in_parts if is_a(isgeneratorfunction) or is_a(isasyncgenfunction) else checked
 
 
 class Bearer(SecurityBase):
@@ -108,30 +80,19 @@ class Bearer(SecurityBase):
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
             raise _unauthorized("Authentication required. Send the header Authorization: Bearer <API_KEY>")
-        with _available("keys"):
+        try:
             account = self.check(token)
             if isawaitable(account):
                 account = await account
+        except HTTPException:
+            raise
+        except Exception:
+            _logger.exception("the check of keys failed")
+            raise keys_unavailable() from None
         if account is None:
             raise _unauthorized("Authentication failed: the API key is not known")
         request.scope[ACCOUNT] = account
         return account
-
-
-@contextmanager
-def _available(checked: str) -> Iterator[None]:
-    """Answer 503 if a check of the host fails, because the prices of the list would be wrong for some accounts."""
-    try:
-        yield
-    except HTTPException:
-        raise
-    except Exception:
-        _logger.exception("the check of %s failed", checked)
-        raise _unavailable() from None
-
-
-def _unavailable() -> HTTPException:
-    return HTTPException(503, "Keys cannot be checked now. Try again later", {"Retry-After": "1"})
 
 
 def _unauthorized(error: str) -> HTTPException:

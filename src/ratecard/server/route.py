@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from fastapi import APIRouter, Body
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -28,8 +29,9 @@ _logger = logging.getLogger(__name__)
 
 # The default of a body that is only described: its endpoint reads the request itself.
 UNREAD: Any = Body(None)
-# The key of the account in the scope of a request; and headers that forbid caches to share an answer among accounts.
-ACCOUNT = "ratecard.account"
+# The key of the account in the scope of a request, and that which is there while a function of the host looks for it;
+# and headers that forbid caches to share an answer among accounts.
+ACCOUNT, SEEKS_ACCOUNT = "ratecard.account", "ratecard.seeks_account"
 _PRIVATE = [(b"cache-control", b"private"), (b"vary", b"Authorization")]
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
@@ -61,7 +63,7 @@ class Route(APIRoute):
                 if self._direct and not self._host_guards(request.scope.get("app")):
                     response = await self._own(request)
                 else:
-                    response = await handler(_Unread(request.scope, request.receive) if self._unread else request)
+                    response = await self._handled(request, handler)
                 status = response.status_code
             except HTTPException as error:
                 status = error.status_code
@@ -101,6 +103,18 @@ class Route(APIRoute):
         self._seconds(response.status_code).observe(perf_counter() - started)
         await response(scope, receive, send)
 
+    async def _handled(self, request: Request, handler: Callable[[Request], Coroutine[Any, Any, Response]]) -> Response:
+        try:
+            return await handler(_Unread(request.scope, request.receive) if self._unread else request)
+        except (HTTPException, RequestValidationError):
+            raise
+        except Exception:
+            if SEEKS_ACCOUNT not in request.scope:
+                raise
+            # The prices of the list would be wrong for some accounts.
+            _logger.exception("the check of accounts failed")
+            raise keys_unavailable() from None
+
     async def _own(self, request: Request) -> Response:
         for guard in self.dependencies:
             if guard.dependency is not None:
@@ -117,6 +131,11 @@ class Route(APIRoute):
             guarded = any(len(context.dependencies) > len(self.dependencies) for context in of_route)
             self._guarded = (app, guarded)
         return guarded
+
+
+def keys_unavailable() -> HTTPException:
+    """Return the error of a check of the host that fails."""
+    return HTTPException(503, "Keys cannot be checked now. Try again later", {"Retry-After": "1"})
 
 
 class _Unread(Request):
