@@ -79,24 +79,6 @@ _URL = Url()
 _AT_ONCE = 8
 
 
-class Sources:
-    """A reader of source videos, in a few threads of its own, because a probe takes seconds."""
-
-    def __init__(self, probe: Probe) -> None:
-        self.probe, self._work = probe, LongWork(_AT_ONCE)
-
-    async def of(self, request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
-        """Return the source video of a request; None if it has no video, or its price does not depend on it."""
-        url = fields.get("video_url")
-        if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
-            return None
-        if iscoroutinefunction(self.probe):
-            video = await self.probe(url)
-        else:
-            video = await self._work.result_of(request, partial(self.probe, url))
-        return video if isinstance(video, SourceVideo) else None
-
-
 def reads_source(prices: PriceBook, fields: Mapping[str, Any]) -> bool:
     """Return True if the price of a request depends on its source video: upscaling, interpolation, a matched ratio.
 
@@ -410,14 +392,23 @@ _Price = Callable[[PriceBook, dict[str, Any], SourceVideo | None], Quote]
 
 def quote_routes(routes: APIRouter, service: Service) -> None:
     """Add `POST /video/quote` and `POST /audio/quote`: the price of a request without running it."""
-    sources = Sources(service.probe) if service.probe else None
+    # Threads of their own, because a probe takes seconds.
+    probing, probe = LongWork(_AT_ONCE), service.probe
 
     def described(name: str, path: str, what: str, price: Callable[[Any], Quote], examples: Any) -> dict[str, Any]:
         answers = priced_answers(PriceQuote, lambda body: json.loads(price(body).to_json()), examples, IGNORED)
         words = f"Price {what} without running it"
         return service.pricing(name, path, words, answers, examples, parameters=(EXPLAIN,))
 
-    async def answered(request: Request, price: _Price, sources: Sources | None = None) -> Response:
+    async def source_of(request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
+        """Return the source video of a request; None if it has no video, or its price does not depend on it."""
+        url = fields.get("video_url")
+        if not probe or not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
+            return None
+        video = await (probe(url) if iscoroutinefunction(probe) else probing.result_of(request, partial(probe, url)))
+        return video if isinstance(video, SourceVideo) else None
+
+    async def answered(request: Request, price: _Price, *, of_source: bool = False) -> Response:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
         served = service.served(request)
 
@@ -433,7 +424,7 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
 
         try:
             fields = await service.long_work.of_body(request, body, partial(read_body, body))
-            source = await sources.of(request, served.book, fields) if sources else None
+            source = await source_of(request, served.book, fields) if of_source else None
         except QuoteError as error:
             return table_answer(served, error.to_json(), 400)
         return await service.long_work.of_body(request, body, partial(answer, fields, source))
@@ -442,7 +433,7 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
 
     @routes.post(**described("videoQuote", "/video/quote", "a video", prices.quote_video, video_examples(prices)))
     async def video_quote(request: Request, body: VideoQuoteRequest = UNREAD) -> Response:
-        return await answered(request, _priced_video, sources)
+        return await answered(request, _priced_video, of_source=True)
 
     audio = "speech, transcription or music"
 
