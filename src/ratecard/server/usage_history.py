@@ -73,17 +73,8 @@ class Currency:
         return [f"Invalid enum value. Expected {expected}, received '{echo(given)}'"]
 
 
-class WholeNumberText(WholeNumber):
-    """A whole number between two bounds, as text."""
-
-    def accept(self, given: Any) -> int | None:
-        return super().accept(_number(given))
-
-    def messages(self, given: Any) -> list[str]:
-        return super().messages(_number(given))
-
-
 def _number(given: str) -> Decimal:
+    """Return the number of a text; NaN if it is none."""
     return READING.create_decimal(given if _NUMBER.fullmatch(given) else "NaN")
 
 
@@ -125,9 +116,10 @@ def read_query(pairs: Iterable[tuple[str, str]], dated: Sequence[Limits] = ()) -
         problems.append((("cursor",), "A cursor carries the filters of its first page. Send it alone, or leave it out"))
     values: dict[str, Any] = {}
     currency: RequestField = Currency([limits.rates for limits in dated])
-    fields: Sequence[RequestField] = (Timestamp(), Timestamp(), currency, WholeNumberText(1, LARGEST_PAGE))
+    fields: Sequence[RequestField] = (Timestamp(), Timestamp(), currency, WholeNumber(1, LARGEST_PAGE))
     first_texts = {name: texts[0] for name, texts in parameters.items()}
-    problems += field_problems(first_texts, dict(zip(FILTERS, fields, strict=True)), values)
+    given = {name: _number(text) if name == "pageSize" else text for name, text in first_texts.items()}
+    problems += field_problems(given, dict(zip(FILTERS, fields, strict=True)), values)
     start, end = values.get("startTimestamp"), values.get("endTimestamp")
     if start and end and end <= start:
         problems.append((("endTimestamp",), "Must be later than startTimestamp"))
