@@ -2,13 +2,17 @@
 
 import socket
 import time
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from flood import ANSWER, REQUEST
 from serving import BODY, JSON, QUOTE, Server, few_tables, serving, wait_for
 from test_connection_limits import asks, refused, sent
+
+from ratecard.processes.protocol import Connection, _make_room
 
 CONNECTIONS, SECONDS, OF_ADDRESS = 12, 2, 3
 LISTING = b"GET /api/v1/models HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -131,6 +135,19 @@ def test_a_pipeline_makes_room_for_others_after_the_answer_that_is_due() -> None
         for each in (one, other):
             each.sendall(REQUEST * 3000)
         assert server.quote(BODY).status_code == 200
+
+
+def test_a_connection_whose_first_request_waits_makes_no_room() -> None:
+    """On a busy machine it waits for its turn, while others connect: it would end without an answer."""
+    waiting = object.__new__(Connection)
+    waiting.transport = Mock(get_write_buffer_size=lambda: 0, is_closing=lambda: False)
+    waiting.pipeline, waiting.timeout_keep_alive_task = deque(), None
+    waiting.idle_since, waiting._running, waiting._unparsed = 0, None, b""
+    waiting._unparsed = waiting._hold(REQUEST)
+    assert not _make_room([waiting])
+    waiting._running = Mock(response_complete=False, keep_alive=True)
+    assert _make_room([waiting])
+    assert not waiting._running.keep_alive, "it ends after the answer that is due"
 
 
 def test_connections_of_one_address_are_limited_but_those_of_proxies() -> None:

@@ -163,7 +163,7 @@ def _make_room(among: Iterable["Connection"]) -> bool:
             connection.break_off()
             return True
     for connection in by_age:
-        if connection.requests_wait and not connection.transport.is_closing():
+        if connection.waits_behind_another and not connection.transport.is_closing():
             connection.close_next()
             return True
     return False
@@ -254,6 +254,11 @@ class Connection(HttpToolsProtocol):
     def requests_wait(self) -> bool:
         """Return True if requests wait behind another one."""
         return bool(self.pipeline or self._unparsed)
+
+    @property
+    def waits_behind_another(self) -> bool:
+        """Return True if requests wait behind one that was begun: a first request would get no answer at all."""
+        return self.requests_wait and self._running is not None
 
     @property
     def idle(self) -> bool:
