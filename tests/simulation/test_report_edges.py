@@ -33,7 +33,7 @@ def test_a_small_amount_without_a_candidate(tmp_path: Path) -> None:
 
 
 def test_usage_without_any_price_is_written_in_every_format(tmp_path: Path) -> None:
-    """The page once failed: there is no bar to draw, neither now nor under a candidate."""
+    """No bar is drawn, neither now nor under a candidate."""
     rows = {"type": ["text"] * 2, "model": ["no-such-model"] * 2, "prompt_tokens": [5, 6], "completion_tokens": [1, 1]}
     usage = pyarrow.table(rows | {"timestamp": ["2026-10-02", "2026-10-03"], "customer": ["a", None]})
     dearer = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}")

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import click
 
-from ratecard.base.money import add
 from ratecard.card import RateCard, load_rate_card
 from ratecard.cli.options import EXISTING_FILE, FOLDER, as_json_text, at_option, format_options, show
 from ratecard.cli.screen import align, heading_style, paragraph
 from ratecard.cli.simulate_options import check_usage, needing
-from ratecard.requests.service_parameters import model_named
 from ratecard.review.market import Market, compare_models, read_matches
 from ratecard.review.market_report import (
     HEADINGS,
@@ -65,20 +63,13 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:
-    """Return what recorded usage pays for each of our models, at the prices of the instant of the comparison.
-
-    Usage names a model by its id, an alias or an open pattern, and perhaps with parameters.
-    """
+    """Return what recorded usage pays for each name of a model, at the prices of the instant of the comparison."""
     check_usage([usage], None)
     with needing("--usage"):
         # Loaded only here, because it needs the engine.
         from ratecard.simulation.simulate import simulate
     with simulate([usage], Side("ours", ours, at), by=["model"]) as simulation:
-        paid = dict[str, Decimal]()
-        for group in simulation.groups:
-            if (model := model_named(ours.tables, group.key[0])) is not None:
-                paid[model.model] = add(paid.get(model.model, Decimal(0)), group.amounts[0])
-    return paid
+        return {group.key[0]: group.amounts[0] for group in simulation.groups if group.key[0] is not None}
 
 
 @click.command(short_help="Show our prices beside those of another list.")

@@ -436,7 +436,7 @@ def _opened_json(given: Any, at: Path) -> Any:
 
 
 def _value_in(given: Any, way: Iterable[str]) -> Any:
-    """Return the value at the end of a way through mappings, JSON and client objects; None if there is no value.
+    """Return the value that a way leads to through mappings, JSON and client objects; None if there is none.
 
     Raises `QuoteError` for invalid text that begins like JSON: otherwise, other counts would be read in its place.
     """

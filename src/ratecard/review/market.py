@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError, TableError
-from ratecard.base.money import EXACT, exact_decimal, plain, text
+from ratecard.base.money import EXACT, add, exact_decimal, plain, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.line_items.conditions import (
@@ -30,6 +30,7 @@ from ratecard.load.yaml_text import read_yaml_text
 from ratecard.price_book import PriceBook
 from ratecard.pricing.shape_rates import rates_of_tokens
 from ratecard.pricing.text import token_rates
+from ratecard.requests.service_parameters import model_named
 from ratecard.review.difference import Priced, RateChange
 from ratecard.review.rates import described
 from ratecard.tables.card import Tables
@@ -173,9 +174,10 @@ def compare_models(
 
     `models` maps each of our models to one or several of theirs. `renamed` maps their names of conditions, buckets and
     meters to ours, where these differ (`{"processing": "service_tier"}`). `labels` are the names of the two lists.
-    `usage` is what our own usage pays for each of our models; the models for which it pays most come first. Prices are
-    exact, and those of different units are converted to one. A model without a price at the instant, or with one in
-    another currency, is listed with the reason. Raises `QuoteError` for a model that a list does not have.
+    `usage` is what our own usage pays for each of our models, under any names that usage may have for it; the models
+    for which it pays most come first. Prices are exact, and those of different units are converted to one. A model
+    without a price at the instant, or with one in another currency, is listed with the reason. Raises `QuoteError` for
+    a model that a list does not have.
 
     >>> from ratecard import load_rate_card
     >>> card = load_rate_card()
@@ -194,15 +196,25 @@ def compare_models(
     listed = {model.model for pair in pairs if (model := one.tables.named(pair.ours))}
     unmatched = [model.model for model, _ in one._in_effect_all() if model.model not in listed]
     if usage is not None:
-        pairs = [pair._replace(usage=_paid(one, pair.ours, usage)) for pair in pairs]
+        paid = _by_model(one.tables, usage)
+        pairs = [pair._replace(usage=_paid(one.tables, pair.ours, paid)) for pair in pairs]
         pairs.sort(key=lambda pair: -(pair.usage or 0))
-        unmatched.sort(key=lambda model: -_paid(one, model, usage))
+        unmatched.sort(key=lambda model: -_paid(one.tables, model, paid))
     return Market(*labels, one.instant, tuple(pairs), tuple(unmatched))
 
 
-def _paid(prices: PriceBook, name: str, usage: Mapping[str, Decimal]) -> Decimal:
-    model = prices.tables.named(name)
-    return usage.get(model.model if model else name, Decimal(0))
+def _by_model(tables: Tables, usage: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
+    """Return what usage pays for each model, under all its names."""
+    paid = dict[str, Decimal]()
+    for name, amount in usage.items():
+        if model := model_named(tables, name):
+            paid[model.model] = add(paid.get(model.model, Decimal(0)), amount)
+    return paid
+
+
+def _paid(tables: Tables, name: str, paid: Mapping[str, Decimal]) -> Decimal:
+    model = tables.named(name)
+    return paid.get(model.model if model else name, Decimal(0))
 
 
 def _known(prices: PriceBook, name: str) -> str:
