@@ -102,7 +102,8 @@ def spark(environment: Environment) -> str:
     found = environment.python(
         f"{session}{line.replace('usage.requests', 'requests')}\nprint(found.rows)\nspark.stop()"
     )
-    assert found.splitlines()[-1] == "2000", found
+    # Spark may warn of what it could not clear away after the code has printed the number.
+    assert "2000" in found.splitlines(), found
     return line
 
 
