@@ -1,7 +1,10 @@
 """A report of a draft is that of `simulate`, made in a process of its own while the page answers."""
 
 import asyncio
+import json
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_usage import DAY, KLING, write_usage
@@ -13,18 +16,17 @@ from ratecard.card import load_rate_card
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.draft import Draft, DraftError, Factor, Head, to_json
-from ratecard.whatif.report_process import RecordedUsage, make, report_of
+from ratecard.whatif.report_process import RecordedUsage, main, make, report_of
 
 HEAD = Head("spring", "Pricing", "costs rose")
 ROUNDED = Factor("type", ("video",), "1.0725", (), (("model", ("ovi-image-to-video",)),), "up", "0.01")
 
 
-def made(
-    usage: Path, draft: Draft, digest: str, ending: str = ".html", label: str = "spring"
-) -> tuple[bytes, list[str]]:
+def made(usage: Path, draft: Draft, digest: str) -> tuple[bytes, list[str]]:
+    """Return the page of a draft that a process of its own makes, and what that says meanwhile."""
     said: list[str] = []
     recorded = RecordedUsage((str(usage),), {"columns": {}, "until": "2026-10-06"}, cost="60%")
-    content = asyncio.run(report_of(recorded, draft, label, digest, ending, lambda words, _: said.append(words)))
+    content = asyncio.run(report_of(recorded, draft, "spring", digest, ".html", lambda words, _: said.append(words)))
     return content, said
 
 
@@ -47,34 +49,42 @@ def test_a_report_is_that_of_simulate_and_has_the_name_of_the_candidate(
     assert any(words.startswith("Reading usage") for words in said)
 
 
-def test_a_workbook_is_one(tmp_path: Path, card: ratecard.RateCard) -> None:
-    content, _ = made(
-        write_usage(tmp_path / "usage.csv"), Draft(DAY, (ROUNDED,)), card.tables.digest_with_contracts, ".xlsx"
-    )
-    assert content.startswith(b"PK")
-
-
-def test_what_cannot_be_made_says_why(tmp_path: Path, card: ratecard.RateCard) -> None:
-    usage = write_usage(tmp_path / "usage.csv")
-    with pytest.raises(SimulationError, match="The tables have changed since the page was opened"):
-        made(usage, Draft(DAY, (ROUNDED,)), "0" * 16)
-    with pytest.raises(SimulationError, match="changes nothing: every rate x 1 is the same"):
-        made(usage, Draft(DAY, (Factor("model", (KLING,), "1"),)), card.tables.digest_with_contracts)
-    with pytest.raises(SimulationError, match=r"usage\.csv"):
-        made(tmp_path / "none" / "usage.csv", Draft(DAY, (ROUNDED,)), card.tables.digest_with_contracts)
-
-
-def test_what_is_wrong_in_a_draft_is_the_error_of_its_change(card: ratecard.RateCard) -> None:
-    wrong = Draft(DAY, (Factor("model", ("no-such-model",), "2"),))
-    task = {
-        "tables": None,
-        "digest": card.tables.digest_with_contracts,
-        "draft": to_json(wrong),
+def task_of(usage: Path, draft: Draft, digest: str, out: Path | None = None, tables: Path | None = None) -> Any:
+    """What the process is asked, to be made in this one."""
+    return {
+        **RecordedUsage((str(usage),), {})._asdict(),
+        "tables": tables,
+        "out": out,
+        "draft": to_json(draft),
         "label": "x",
-        "cost": None,
+        "digest": digest,
     }
+
+
+def test_a_workbook_is_one(tmp_path: Path, card: ratecard.RateCard) -> None:
+    usage, out = write_usage(tmp_path / "usage.csv"), tmp_path / "report.xlsx"
+    make(task_of(usage, Draft(DAY, (ROUNDED,)), card.tables.digest_with_contracts, out))
+    assert out.read_bytes().startswith(b"PK")
+
+
+def test_what_cannot_be_made_says_why(
+    tmp_path: Path, card: ratecard.RateCard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage, digest = write_usage(tmp_path / "usage.csv"), card.tables.digest_with_contracts
+    with pytest.raises(SimulationError, match=r"usage\.csv"):
+        made(tmp_path / "none" / "usage.csv", Draft(DAY, (ROUNDED,)), digest)
+    # What that process says is said here of other tasks.
+    unchanged = Draft(DAY, (Factor("model", (KLING,), "1"),))
+    for draft, tables, words in (
+        (Draft(DAY, (ROUNDED,)), "0" * 16, "The tables have changed since the page was opened"),
+        (unchanged, digest, "changes nothing: every rate x 1 is the same"),
+    ):
+        monkeypatch.setattr("sys.stdin", StringIO(json.dumps(task_of(usage, draft, tables))))
+        main()
+        ((said, _),) = map(json.loads, capsys.readouterr().out.splitlines())
+        assert said.startswith("! ") and words in said
     with pytest.raises(DraftError, match="no model 'no-such-model'"):
-        make(task)
+        make(task_of(usage, Draft(DAY, (Factor("model", ("no-such-model",), "2"),)), digest))
 
 
 def test_a_report_is_refused_once_a_contract_has_changed(tmp_path: Path) -> None:
@@ -85,7 +95,6 @@ def test_a_report_is_refused_once_a_contract_has_changed(tmp_path: Path) -> None
     tables = write(tmp_path / "tables", terms[0])
     opened = card_of(terms[1])
     assert load_rate_card(tables).digest == opened.digest
-    draft = to_json(Draft(DAY, (Factor("model", ("flat",), "2"),)))
-    task = {"tables": tables, "digest": opened.tables.digest_with_contracts, "draft": draft, "label": "x", "cost": None}
+    draft = Draft(DAY, (Factor("model", ("flat",), "2"),))
     with pytest.raises(SimulationError, match="The tables have changed since the page was opened"):
-        make(task)
+        make(task_of(tmp_path, draft, opened.tables.digest_with_contracts, tables=tables))
