@@ -10,7 +10,14 @@ import pyarrow
 import pyarrow.parquet
 
 import ratecard
+from ratecard.review.sides import Side
+from ratecard.simulation.prices.sides import OWN_DATE
 from ratecard.simulation.result import Simulation
+from shipped import few_models
+
+# The models of the usage and a video model that is older, at each row's own date: changes of all others take time.
+_MODELS = "claude-opus-4-6", "openai-gpt-54", "kling-o3-pro-text-to-video", "ovi-image-to-video", "crypto-rpc"
+NOW = Side(OWN_DATE, few_models(*_MODELS, of_each=0))
 
 # Names that a spreadsheet would run, names that are HTML, and no name at all.
 CUSTOMERS = ("acme", "=1+2", "+49", "-5", "@sum", "<b>bold</b>", 'quo"te, comma', None)
@@ -125,7 +132,7 @@ def files(folder: Path) -> tuple[Path, Path, Path]:
 def simulated(folder: Path, **more: Any) -> Simulation:
     """The usage under the dearer candidate, by model, day and customer."""
     table, dearer, _ = files(folder)
-    return ratecard.simulate(table, None, dearer, **more)
+    return ratecard.simulate(table, NOW, dearer, **more)
 
 
 def mixed(folder: Path, candidates: int = 1, by: Sequence[str] | None = None, tokens: int = 1) -> Simulation:
@@ -148,7 +155,7 @@ def mixed(folder: Path, candidates: int = 1, by: Sequence[str] | None = None, to
         paths.append(folder / f"{number}.yaml")
         named = DEARER.replace("dearer text", f"{number}_{'a_long_name_' * 3}")
         paths[-1].write_text(named.replace("1.2", f"1.{number}"), encoding="utf-8")
-    return ratecard.simulate(table, None, paths[:candidates], by=by, costs=costs)
+    return ratecard.simulate(table, NOW, paths[:candidates], by=by, costs=costs)
 
 
 class small_disk:  # noqa: N801

@@ -34,7 +34,7 @@ CONTRACTS = (
 SHOP = card_of(*CONTRACTS)
 
 
-def usage(rows: int = 600, seed: int = 34) -> list[Row]:
+def usage(rows: int = 240, seed: int = 34) -> list[Row]:
     """Rows of all models, by all accounts, at random instants of October."""
     chance = Random(seed)  # noqa: S311 (made-up usage)
     found = []

@@ -13,6 +13,8 @@ from click.testing import CliRunner, Result
 
 from ratecard.cli import main
 from ratecard.simulation.demo_usage import demo_usage
+from shipped import FEW
+from token_tables import by_tokens, family, text_model
 
 
 def run(*words: str) -> Result:
@@ -59,15 +61,24 @@ def test_the_command_line_loads_no_engine_before_it_is_needed() -> None:
     assert done.stdout == "[]\n"
 
 
-def command(out: Path, rows: int) -> list[str]:
-    return [sys.executable, "-m", "ratecard", "demo-usage", "--rows", str(rows), "--out", str(out), "--force"]
+@pytest.fixture
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of one model, of which usage is soon made up."""
+    folder = tmp_path_factory.mktemp("tables")
+    (folder / "made-up.yaml").write_text(family(text_model("m", by_tokens("- {tokens: [input, output], rate: 1}"))))
+    return folder
 
 
-def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def command(out: Path, rows: int, tables: Path) -> list[str]:
+    words = ["demo-usage", "--rows", str(rows), "--out", str(out), "--force", "--tables", str(tables)]
+    return [sys.executable, "-m", "ratecard", *words]
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, tables: Path) -> None:
     out = tmp_path / "usage.parquet"
     out.write_text("mine", encoding="utf-8")
     done = subprocess.run(
-        command(out, 60_000),
+        command(out, 60_000, tables),
         capture_output=True,
         text=True,
         check=False,
@@ -78,8 +89,8 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     assert out.read_text(encoding="utf-8") == "mine"
 
 
-def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
-    process = subprocess.Popen(command(tmp_path / "usage.csv", 50_000_000), stderr=subprocess.PIPE)
+def test_an_interrupt_leaves_nothing(tmp_path: Path, tables: Path) -> None:
+    process = subprocess.Popen(command(tmp_path / "usage.csv", 50_000_000, tables), stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not any(path.stat().st_size for path in tmp_path.iterdir()):
         assert time.monotonic() < deadline
@@ -94,6 +105,6 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
 
 def test_progress_ends_with_every_row(tmp_path: Path) -> None:
     seen: list[int] = []
-    demo_usage(tmp_path / "usage.csv", 5_000, watch=seen.append)
+    demo_usage(tmp_path / "usage.csv", 5_000, card=FEW, watch=seen.append)
     assert seen[-1] == 5_000
     assert seen == sorted(seen)

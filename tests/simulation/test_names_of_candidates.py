@@ -14,7 +14,7 @@ import ratecard
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import every_sentence
-from reports import files
+from reports import NOW, files
 
 
 class Named(NamedTuple):
@@ -59,7 +59,7 @@ def test_what_a_candidate_is_called(sides: list[Named], called: tuple[str, ...])
 def test_every_file_has_the_names_of_candidates(tmp_path: Path) -> None:
     table, dearer, cheaper = files(tmp_path)
     paths = [tmp_path / f"report{ending}" for ending in WRITERS]
-    with ratecard.simulate(table, None, [dearer, cheaper], costs="60%") as simulation:
+    with ratecard.simulate(table, NOW, [dearer, cheaper], by=["model", "customer"], costs="60%") as simulation:
         report = Report(simulation)
         write(report, paths)
         words = " ".join(every_sentence(report))

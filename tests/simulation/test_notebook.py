@@ -13,7 +13,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.report.groups import ANSWERS
 from ratecard.simulation.result import Simulation
-from reports import files, simulated
+from reports import NOW, files, simulated
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_a_notebook_shows_the_answer_a_table_and_bars(simulation: Simulation) ->
 
 def test_without_a_candidate_it_shows_revenue_until_it_is_closed(tmp_path: Path) -> None:
     usage, *_ = files(tmp_path)
-    with ratecard.simulate(usage, by=["model"]) as simulation:
+    with ratecard.simulate(usage, NOW, by=["model"]) as simulation:
         assert "<b>Revenue is $" in simulation._repr_html_()
         assert simulation.to_arrow("attribution").num_rows == 0
         assert "amount" in simulation.to_arrow("attribution").column_names
@@ -50,9 +50,9 @@ def test_without_a_candidate_it_shows_revenue_until_it_is_closed(tmp_path: Path)
 
 def test_the_default_keys_are_those_that_the_usage_has(tmp_path: Path) -> None:
     usage, dearer, _ = files(tmp_path)
-    with ratecard.simulate(usage, None, dearer) as simulation:
+    with ratecard.simulate(usage, NOW, dearer) as simulation:
         assert simulation.by == ("model", "day", "customer")
-    with ratecard.simulate(usage, None, dearer, columns={"customer": "network"}) as simulation:
+    with ratecard.simulate(usage, NOW, dearer, columns={"customer": "network"}) as simulation:
         assert {row.key[0] for row in simulation.table("customer")} == {None, "ethereum-mainnet"}
 
 

@@ -19,7 +19,7 @@ from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import annualised
 from ratecard.simulation.report.tables import bridge_table
 from ratecard.simulation.result import Simulation
-from reports import simulated, usage
+from reports import NOW, simulated, usage
 from token_tables import by_tokens, text_model
 
 OVI, KLING, CLAUDE = "ovi-image-to-video", "kling-o3-pro-text-to-video", "claude-opus-4-6"
@@ -70,25 +70,28 @@ def test_a_date_without_an_end_is_not_an_instant(tmp_path: Path, end: str) -> No
 
 
 _BEYOND = ("9999-12-31", "10000-01-01", "12000-01-01", "0001-01-01", "0044-03-15 (BC)")
+_TYPES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S")
+_HOURS = '\n- {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}'
 
 
-@pytest.mark.parametrize("type_", ["DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S"])
-@pytest.mark.parametrize("hours", ["", '\n- {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}'])
-def test_days_that_no_date_of_python_holds_are_no_instants(type_: str, hours: str) -> None:
+@pytest.mark.parametrize("number", range(4), ids=_TYPES)
+@pytest.mark.parametrize("hours", ["", _HOURS], ids=["days", "hours"])
+def test_days_that_no_date_of_python_holds_are_no_instants(number: int, hours: str) -> None:
+    """With and without hours, and with the day as a key or not: each type with each of both."""
     rates = f"- {{tokens: [input, output], rate: 1}}{hours}"
     card = card_of_models(text_model("always", by_tokens(rates, effective="2025-01-01")))
     row = "'text' AS type, 'always' AS model, 1000 AS prompt_tokens, 10 AS completion_tokens"
-    days = ", ".join(f"'{day}'::{type_}" for day in _BEYOND)
+    days = ", ".join(f"'{day}'::{_TYPES[number]}" for day in _BEYOND)
     rows = duckdb.sql(f"SELECT {row}, unnest([{days}]) AS timestamp")
     assert rows
     usage = rows.to_arrow_table()
-    for by in ([], ["day", "month"]):
-        with ratecard.simulate(usage, card, by=by) as found:
-            said = {each.reason.partition(".")[0]: each.rows for each in found.unpriced}
-            before = "No price for always"
-            assert said == {"timestamp: missing, or not an instant": 3, before: 1}
-            assert found.reading.odd
-            assert found.comparison.roll_up.days in (None, (date.min, date.max))
+    by = ["day", "month"] if (number < 2) == bool(hours) else []
+    with ratecard.simulate(usage, card, by=by) as found:
+        said = {each.reason.partition(".")[0]: each.rows for each in found.unpriced}
+        before = "No price for always"
+        assert said == {"timestamp: missing, or not an instant": 3, before: 1}
+        assert found.reading.odd
+        assert found.comparison.roll_up.days in (None, (date.min, date.max))
 
 
 def test_texts_of_days_that_no_date_of_python_holds_are_no_instants(tmp_path: Path) -> None:
@@ -100,7 +103,7 @@ def test_texts_of_days_that_no_date_of_python_holds_are_no_instants(tmp_path: Pa
 
 def test_a_column_of_the_usage_called_month_is_itself(tmp_path: Path) -> None:
     table = usage().append_column("month", pyarrow.array(["spring"] * 240))
-    with ratecard.simulate(table, by=["month"]) as simulation:
+    with ratecard.simulate(table, NOW, by=["month"]) as simulation:
         assert [row.key for row in simulation.groups] == [("spring",)]
 
 

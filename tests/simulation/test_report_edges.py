@@ -17,7 +17,7 @@ from ratecard.simulation.report.figures import ENGLISH, Figures
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import answer, scope
-from reports import files, mixed, simulated
+from reports import NOW, files, mixed, simulated
 
 
 def test_a_small_amount_without_a_candidate(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_usage_without_any_price_is_written_in_every_format(tmp_path: Path) -> N
     rows = {"type": ["text"] * 2, "model": ["no-such-model"] * 2, "prompt_tokens": [5, 6], "completion_tokens": [1, 1]}
     usage = pyarrow.table(rows | {"timestamp": ["2026-10-02", "2026-10-03"], "customer": ["a", None]})
     dearer = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}")
-    with ratecard.simulate(usage, None, by=["model", "day", "customer"], costs="60%") as simulation:
+    with ratecard.simulate(usage, NOW, by=["model", "day", "customer"], costs="60%") as simulation:
         for asked in (simulation, simulation.against(dearer)):
             asked.write(*(tmp_path / f"report{ending}" for ending in WRITERS))
             words = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -85,17 +85,20 @@ def test_keys_whose_names_begin_alike_have_a_sheet_each(tmp_path: Path) -> None:
     assert all(len(sheet.title) <= 31 for sheet in sheets)
 
 
-@pytest.mark.parametrize("key", ["Requests", "Current", "dearer text"])
-def test_a_key_called_like_a_column_stays_beside_it(tmp_path: Path, key: str) -> None:
-    table, dearer, cheaper = files(tmp_path)
-    usage = pyarrow.parquet.read_table(table).append_column(key, pyarrow.array(["north", "south"] * 120))
-    with ratecard.simulate(usage, None, [dearer, cheaper], by=[key]) as simulation:
+def test_a_key_called_like_a_column_stays_beside_it(tmp_path: Path) -> None:
+    (table, dearer, cheaper), keys = files(tmp_path), ("Requests", "Current", "dearer text")
+    usage = pyarrow.parquet.read_table(table)
+    for each in keys:
+        usage = usage.append_column(each, pyarrow.array([f"{each} north", f"{each} south"] * 120))
+    with ratecard.simulate(usage, NOW, [dearer, cheaper], by=keys) as simulation:
         report = Report(simulation)
-        [(_, narrow)] = tables.narrow(report, key)
-        now = [amounts[0] for amounts in tables.shown(report, simulation.groups)]
-        pairs = zip(simulation.groups, now, strict=True)
-        assert [row[:3] for row in narrow.rows] == [(group.key[0], group.requests, amount) for group, amount in pairs]
-        assert [column.name for column in narrow.columns[:3]] == [key, "Requests", "Current"]
+        for key in keys:
+            [(_, narrow)] = tables.narrow(report, key)
+            groups = simulation.table(key)
+            pairs = zip(groups, tables.shown(report, groups), strict=True)
+            shown = [(group.key[0], group.requests, amounts[0]) for group, amounts in pairs]
+            assert [row[:3] for row in narrow.rows] == shown and len(shown) == 2
+            assert [column.name for column in narrow.columns[:3]] == [key, "Requests", "Current"]
 
 
 def test_of_many_values_the_first_and_all_others_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,14 +158,12 @@ def test_lines_that_coincide_are_said_so(tmp_path: Path) -> None:
     table, dearer, _ = files(tmp_path)
     change = "{scale: {model: claude-opus-4-6}, factor: 1.003}"
     barely = candidate(tmp_path, change, name="barely", day="2026-09-30")
-    with ratecard.simulate(table, None, [dearer, barely], by=["day"]) as simulation:
+    with ratecard.simulate(table, NOW, [dearer, barely], by=["day"]) as simulation:
         words = charts.revenue_by_period(Report(simulation), "day").note
         assert "look like one line" not in words
-    with ratecard.simulate(table, None, barely, by=["day"]) as simulation:
-        words = charts.revenue_by_period(Report(simulation), "day").note
+        words = charts.revenue_by_period(Report(simulation.against(barely)), "day").note
         assert "Current and barely look like one line: they differ by at most $0.0" in words
-    later = tmp_path / "later.yaml"
-    later.write_text(dearer.read_text(encoding="utf-8").replace("2026-09-30", "2026-10-05"), encoding="utf-8")
-    with ratecard.simulate(table, None, later, by=["day"]) as simulation:
-        words = charts.revenue_by_period(Report(simulation), "day").note
+        later = tmp_path / "later.yaml"
+        later.write_text(dearer.read_text(encoding="utf-8").replace("2026-09-30", "2026-10-05"), encoding="utf-8")
+        words = charts.revenue_by_period(Report(simulation.against(later)), "day").note
         assert words.endswith("Current and dearer text are equal on 4 of 11 days.")

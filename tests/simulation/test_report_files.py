@@ -46,6 +46,18 @@ def written(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def book(written: Path) -> Any:
+    """The workbook with the values of its cells; no test changes it."""
+    return openpyxl.load_workbook(written / "report.xlsx", data_only=True)
+
+
+@pytest.fixture(scope="module")
+def formulas(written: Path) -> Any:
+    """The workbook with the formulas of its cells; no test changes it."""
+    return openpyxl.load_workbook(written / "report.xlsx")
+
+
 def test_csv_has_every_group_with_all_digits(simulation: Simulation, written: Path) -> None:
     with (written / "report.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -104,18 +116,16 @@ def test_json_has_the_whole_result(simulation: Simulation, written: Path) -> Non
     }
 
 
-def test_charts_have_the_values_that_they_draw(written: Path) -> None:
+def test_charts_have_the_values_that_they_draw(book: Any, formulas: Any) -> None:
     """A preview of a mail computes no cells: it draws what a chart itself has."""
-    path = written / "report.xlsx"
-    values = openpyxl.load_workbook(path, data_only=True)
-    charts = openpyxl.load_workbook(path)["Charts"]._charts
+    charts = formulas["Charts"]._charts
     assert len(charts) == 2
     for chart in charts:
         for series in chart.series:
             name, names, amounts = series.tx.strRef, series.cat.strRef, series.val.numRef
             for reference, cached in ((name, name.strCache), (names, names.strCache), (amounts, amounts.numCache)):
                 sheet, _, area = reference.f.rpartition("!")
-                cells = values[sheet.strip("'")][area.replace("$", "")]
+                cells = book[sheet.strip("'")][area.replace("$", "")]
                 flat = [cells] if isinstance(cells, Cell) else [row[0] for row in cells]
                 shown = [_number(cell.value) if reference is amounts else _named(cell.value) for cell in flat]
                 drawn = [_number(point.v) if reference is amounts else point.v for point in cached.pt]
@@ -127,17 +137,15 @@ def _named(value: object) -> str:
 
 
 def test_the_totals_of_the_sheets_are_what_their_formulas_say(
-    simulation: Simulation, report: Report, written: Path
+    simulation: Simulation, report: Report, book: Any, formulas: Any
 ) -> None:
-    path = written / "report.xlsx"
-    values, formulas = openpyxl.load_workbook(path, data_only=True), openpyxl.load_workbook(path)
-    assert values.sheetnames == [
+    assert book.sheetnames == [
         *("Summary", "Charts", "By model", "By day", "By customer", "Groups", "Attribution", "Winners and losers"),
         *("Below cost", "Rates without usage", "Margin", "Unpriced", "About", "Changes"),
     ]
     candidate = report.names[1]
     for name in ("By model", "By day", "By customer", "Groups"):
-        sheet, written_as = values[name], formulas[name]
+        sheet, written_as = book[name], formulas[name]
         columns = [cell.value for cell in sheet[1]]
         last = sheet.max_row
         for heading in ("Requests", "Uncached tokens", "Current", candidate, "Change"):
@@ -162,21 +170,21 @@ def test_the_totals_of_the_sheets_are_what_their_formulas_say(
             )
         assert sheet.freeze_panes == "A2"
         assert sheet.auto_filter.ref or sheet.tables
-    assert values["Groups"].tables["Groups"].ref == f"A1:Q{len(simulation.groups) + 1}"
+    assert book["Groups"].tables["Groups"].ref == f"A1:Q{len(simulation.groups) + 1}"
 
 
-def test_the_summary_and_the_charts_refer_to_the_sheets(simulation: Simulation, written: Path) -> None:
-    book = openpyxl.load_workbook(written / "report.xlsx")
-    cells = [[cell.value for cell in row] for row in book["Summary"].iter_rows()]
+def test_the_summary_and_the_charts_refer_to_the_sheets(
+    simulation: Simulation, written: Path, book: Any, formulas: Any
+) -> None:
+    cells = [[cell.value for cell in row] for row in formulas["Summary"].iter_rows()]
     top = next(number for number, row in enumerate(cells) if row[0] == "Prices")
-    total = book["By model"].max_row
-    column = {name: cell.column_letter for cell in book["By model"][1] for name in [cell.value]}
+    total = formulas["By model"].max_row
+    column = {cell.value: cell.column_letter for cell in formulas["By model"][1]}
     assert [row[2] for row in cells[top + 1 :]] == [
         f"='By model'!${column[name]}${total}" for name in ("Current", "dearer text")
     ]
     assert cells[top + 2][3:5] == [f"=C{top + 3}-C{top + 2}", f'=IF(C{top + 2}=0,"",D{top + 3}/C{top + 2})']
-    values = openpyxl.load_workbook(written / "report.xlsx", data_only=True)["Summary"]
-    assert _number(values.cell(top + 3, 4).value) == _fifteen(simulation.total.difference())
+    assert _number(book["Summary"].cell(top + 3, 4).value) == _fifteen(simulation.total.difference())
     with ZipFile(written / "report.xlsx") as file:
         charts = [file.read(name).decode() for name in file.namelist() if name.startswith("xl/charts/chart")]
     assert len(charts) == 2
@@ -186,8 +194,7 @@ def test_the_summary_and_the_charts_refer_to_the_sheets(simulation: Simulation, 
     assert "Changes!$" in charts[1]
 
 
-def test_the_sheets_have_dates_formats_and_every_digit_as_text(simulation: Simulation, written: Path) -> None:
-    book = openpyxl.load_workbook(written / "report.xlsx", data_only=True)
+def test_the_sheets_have_dates_formats_and_every_digit_as_text(simulation: Simulation, book: Any) -> None:
     groups, columns = book["Groups"], [cell.value for cell in book["Groups"][1]]
     assert isinstance(groups.cell(2, columns.index("Day") + 1).value, datetime)
     assert "#,##0.00" in groups.cell(2, columns.index("Current") + 1).number_format
