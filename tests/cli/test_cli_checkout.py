@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from few_tables import few_tables
 from ratecard import load_rate_card
 from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
@@ -30,8 +31,7 @@ changes:
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout of this project whose prices were edited; we are in a folder of it."""
-    tables = tmp_path / "checkout" / "pricing_tables"
-    shutil.copytree(shipped_folder(), tables)
+    tables = few_tables(tmp_path / "checkout" / "pricing_tables", "video/ovi.yaml")
     ovi = tables / "video" / "ovi.yaml"
     ovi.write_text(ovi.read_text(encoding="utf-8").replace("0.22", "0.99"), encoding="utf-8")
     (tmp_path / "checkout" / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
@@ -75,7 +75,7 @@ def test_another_project_is_not_a_checkout(checkout: Path, project: str | None) 
 
 def test_the_innermost_project_decides(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = checkout.parent / "docs" / "inner"
-    shutil.copytree(shipped_folder(), inner / "pricing_tables")
+    few_tables(inner / "pricing_tables", "video/ovi.yaml")
     (inner / "pyproject.toml").write_text('[project]\nname = "another"\n', encoding="utf-8")
     monkeypatch.chdir(inner)
     assert price() == '{"quote":0.22}\n'
@@ -124,5 +124,7 @@ def test_serve_serves_the_checkout_and_says_so(checkout: Path, monkeypatch: pyte
     monkeypatch.setattr("ratecard.processes.process.run_server", served.append)
     sent = run("serve")
     assert sent.exit_code == 0, sent.output
-    assert sent.stderr.startswith(f"Tables: {checkout}\n366 models of tables ")
+    assert sent.stderr.startswith(
+        f"Tables: {checkout}\n{len(load_rate_card(checkout).tables.models)} models of tables "
+    )
     assert served[0].tables == checkout

@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 from ratecard.cli import main
 from reports import files
 
+pytestmark = pytest.mark.usefixtures("few_shipped")
+
 
 def run(*words: str) -> Result:
     return CliRunner().invoke(main, list(words))

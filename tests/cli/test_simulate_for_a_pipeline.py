@@ -18,6 +18,8 @@ from ratecard.simulation.simulate import simulate
 from reports import CHEAPER, files
 from shipped import CARD
 
+pytestmark = pytest.mark.usefixtures("few_shipped")
+
 DAY = "2026-11-22"
 SCALED = """candidate: one family
 effective: 2026-11-23
