@@ -6,6 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from few_tables import few_tables
 from ratecard.cli import main
 from readme_blocks import CHANGE, ROOT, blocks
 
@@ -32,6 +33,10 @@ MISTAKES = (
 def changed_file(tables: Path) -> Path:
     """Copy the tables to a folder, make the change of the page there, and name the file that it is in."""
     shutil.copytree(ROOT / "pricing_tables", tables)
+    return _changed(tables)
+
+
+def _changed(tables: Path) -> Path:
     (diff,) = [block.text for block in blocks(CHANGE) if block.language == "diff"]
     heading, *lines = diff.splitlines(keepends=True)
     file = tables / Path(heading.removeprefix("--- ").strip()).relative_to("pricing_tables")
@@ -47,8 +52,8 @@ def changed_file(tables: Path) -> Path:
 def refusals() -> str:
     """Return the output of `ratecard check` after each mistake."""
     with tempfile.TemporaryDirectory() as folder:
-        tables = Path(folder) / "pricing_tables"
-        file = changed_file(tables)
+        tables = few_tables(Path(folder) / "pricing_tables", "video/ovi.yaml")
+        file = _changed(tables)
         sound, printed = file.read_text(encoding="utf-8"), []
         for old, new in MISTAKES:
             assert old in sound

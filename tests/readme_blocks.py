@@ -45,8 +45,8 @@ ELSEWHERE = {
     "docs/probe.md": ".ci/test_extras.py, with a video of its own in place of one from the network",
     "docs/warehouses.md": ".ci/test_extras.py, in a session of Spark",
 }
-# Signs that only a shell understands.
-_SHELL = re.compile(r"[|<>;&`$*]")
+# `... | ratecard ... | ...`: what feeds it, its arguments, and `|` or `;` with what follows.
+_RATECARD = re.compile(r"(?:([^|]*) \| )?ratecard((?: [^\s|<>;&`$*]+| '[^']*')*)(?: ?([|;]) (.*))?")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ((?!pricing_tables/)\S+\.yaml)\n")
 # These change with every edit of a table, but the meaning of a page does not depend on them.
@@ -173,14 +173,26 @@ def passing(output: str) -> str:
 
 
 def _command(command: str, folder: Path) -> str:
-    """Return the output of a command. `ratecard` runs in this process without a shell: starting one takes longer."""
-    name, *arguments = shlex.split(command)
-    if name != "ratecard" or _SHELL.search(command):
-        return _run(["sh", "-c", command], folder)
+    """Return the output of a command. `ratecard` runs in this process: starting one takes longer.
+
+    A shell runs what stands before its pipe, and what stands after it.
+    """
+    found = _RATECARD.fullmatch(command)
+    if found is None:
+        return _named(_run(command, folder).decode(), folder)
+    before, arguments, sign, after = found.groups()
+    given = _run(before, folder) if before else None
     with chdir(folder), patch("ratecard.cli.options.now", lambda: NOW):
         # A process without a terminal writes help of 78 columns, the runner one of 80.
-        done = CliRunner().invoke(main_command, arguments, prog_name=name, terminal_width=78)
-        return _named(done.output, folder)
+        done = CliRunner().invoke(
+            main_command, shlex.split(arguments), input=given, prog_name="ratecard", terminal_width=78
+        )
+    output = done.output
+    if sign == "|":
+        output = done.stderr + _run(after, folder, done.stdout_bytes).decode()
+    elif sign == ";":
+        output += _run(f"(exit {done.exit_code}); {after}", folder).decode()
+    return _named(output, folder)
 
 
 def _named(output: str, folder: Path) -> str:
@@ -188,11 +200,16 @@ def _named(output: str, folder: Path) -> str:
     return output.replace(str(ROOT), "/path/to/ratecard").replace(str(folder), "/path/to")
 
 
-def _run(command: list[str], folder: Path) -> str:
-    done = subprocess.run(
-        command, cwd=folder, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-    )
-    return _named(done.stdout.decode(), folder)
+def _run(command: str, folder: Path, given: bytes = b"") -> bytes:
+    return subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env=_environment(),
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    ).stdout
 
 
 def _environment() -> dict[str, str]:
