@@ -15,7 +15,7 @@ from ratecard.cli import main
 from ratecard.load.folder import shipped_folder, tables_from
 from ratecard.review.margins import TableCosts, thin_margins
 from ratecard.views.sheet import price_cells
-from shipped import CARD
+from shipped import CARD, FEW
 from token_tables import by_tokens, family, text_model
 
 TABLE = """family: mixed
@@ -242,7 +242,10 @@ def test_the_shipped_tables_cost_themselves() -> None:
     done = check("--min-margin", "0%", "--cost", shipped_folder())
     assert done.exit_code == 0, done.output
     assert "have no cost" not in done.stdout
-    card = CARD
+
+
+def test_half_of_each_price_as_its_cost_is_a_margin_of_half() -> None:
+    card = FEW
     day = date(2030, 1, 1)
     prices = card.at(day)
     every = [cell for model, _ in prices._in_effect_all() for cell in price_cells(prices, model.model)]
