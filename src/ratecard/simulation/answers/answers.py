@@ -1,7 +1,7 @@
 """The answers of a simulation: totals, breakdowns, and what could not be priced."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
@@ -369,7 +369,8 @@ class Answers:
             missing = next((value for value in values if all(cell.marks[key] != value for cell in cells)), None)
             if missing is not None and since is None:
                 raise SimulationError(f"volume of '{key}:{missing}': no usage of this {key}")
-        return expected_of(cells, elastic, changes, self._groups, len(self.sides))
+        groups = self._groups({cell.model for cell in cells})
+        return expected_of(cells, elastic, changes, groups, len(self.sides))
 
     def pace(self, most: int | None = DEFAULT_PACE) -> Pace | None:
         """Return the last days of the usage, at most `most` (None: all), to scale to a year; None without days."""
@@ -410,16 +411,15 @@ class Answers:
     def check_named(self, elasticities: Iterable[str], volumes: Iterable[str] = ()) -> None:
         """Raise `SimulationError` for an elasticity or a volume of a model, family, type or key without usage."""
         models = [row.key[0] or "" for row in self.by_model]
-        check_named_usage(elasticities, volumes, models, self._groups, self.by)
+        check_named_usage(elasticities, volumes, models, self._groups(models), self.by)
 
-    @cached_property
-    def _groups(self) -> dict[str, tuple[str, ...]]:
-        """Return the model, the family and the type of each name of a model in the usage."""
+    def _groups(self, models: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Return the model, the family and the type of each of these names of models in the usage."""
         return {
             name: tuple(filter(None, (model.model, family_of(side.card.tables, name), model.type)))
             for side in reversed(self.sides)
-            for row in self.by_model
-            if (model := model_named(side.card.tables, name := row.key[0] or ""))
+            for name in models
+            if (model := model_named(side.card.tables, name))
         }
 
     @cached_property
