@@ -21,27 +21,26 @@ from ratecard.simulation.prices.outcome import PricedShape, Refused
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 
-CURRENT = card_with()
+NOW = Side("now", card_with())
 GONE = "SKU {} is not in the version of 2026-01-01 of {}, or not for each of its requests"
 
 
-def re_rated(folder: Path, candidate: RateCard, *lines: str, current: RateCard = CURRENT) -> Simulation:
-    return simulate(export(folder, *lines), Side("now", current), Side("then", candidate), by=())
+def re_rated(folder: Path, candidate: RateCard, *lines: str) -> Simulation:
+    return simulate(export(folder, *lines), NOW, Side("then", candidate), by=("sku",))
 
 
-def amounts(folder: Path, candidate: RateCard, *lines: str) -> tuple[Decimal, ...]:
-    with re_rated(folder, candidate, *lines) as result:
-        assert not result.unpriced and not result.disputed
-        return result.total.amounts
+def amounts(found: Simulation) -> dict[str | None, tuple[Decimal, ...]]:
+    """What each SKU comes to under each side; every row has a price."""
+    assert not found.unpriced and not found.disputed
+    return {group.key[0]: group.amounts for group in found.groups}
 
 
-def reason(folder: Path, candidate: RateCard, *lines: str) -> str:
-    """Return the reason why rows are refused, beside a row of another model: usage without any price is an error."""
-    priced = SONG if IMAGE in lines else IMAGE
-    with re_rated(folder, candidate, *lines, priced) as result:
-        [unpriced] = result.unpriced
-        assert (unpriced.rows, unpriced.side, result.priced) == (len(lines), "then", 1)
-        return unpriced.reason
+def shape_of(row: str) -> UsageShape:
+    """The shape of a row: what of it decides its price."""
+    day, sku, price, *_, currency, model = row.split(",")
+    values = {"sku": sku, "currency": currency, "price": price, "entry": "charge"}
+    written = json.dumps({f"ledger_{name}": value for name, value in values.items()})
+    return UsageShape("ledger", model, written, datetime.fromisoformat(day).date())
 
 
 INPUT = line(CHAT, "2", "0.5", "-1")
@@ -57,28 +56,35 @@ LONGER = "{context: extended, tokens: input, rate: 4}"
 DEARER = ("{tokens: input, rate: 2}", "{tokens: input, rate: 3}")
 
 
-@pytest.mark.parametrize(
-    ("row", "replaced", "now", "then"),
-    [
-        (INPUT, DEARER, "1", "1.5"),
-        (CACHED, DEARER, "1", "1.5"),
-        (EXTENDED, (LONGER, LONGER.replace("4", "1")), "2", "0.5"),
-        (SEARCH, ("rate: 10}", "rate: 20}"), "0.01", "0.02"),
-        (IMAGE, ("{resolution: 1K, rate: 0.02}", "{resolution: 1K, rate: 0.03}"), "0.06", "0.09"),
-        (SONG, ("{seconds: 61..120, rate: 1}", "{seconds: 61..120, rate: 3}"), "1", "3"),
-        (FILM, ("resolution: 720p, rate: 0.101", "resolution: 720p, rate: 0.2"), "0.51", "1"),
-        (INPUT, ("unit: mtoken\n", "unit: mtoken\n            markup: 2\n"), "1", "2"),
-    ],
-)  # fmt: skip
-def test_rates_that_changed(tmp_path: Path, row: str, replaced: tuple[str, str], now: str, then: str) -> None:
-    assert amounts(tmp_path, card_with(replaced), row) == (Decimal(now), Decimal(then))
+CHANGED = [
+    (INPUT, DEARER, "1", "1.5"),
+    (CACHED, DEARER, "1", "1.5"),
+    (EXTENDED, (LONGER, LONGER.replace("4", "1")), "2", "0.5"),
+    (SEARCH, ("rate: 10}", "rate: 20}"), "0.01", "0.02"),
+    (IMAGE, ("{resolution: 1K, rate: 0.02}", "{resolution: 1K, rate: 0.03}"), "0.06", "0.09"),
+    (SONG, ("{seconds: 61..120, rate: 1}", "{seconds: 61..120, rate: 3}"), "1", "3"),
+    (FILM, ("resolution: 720p, rate: 0.101", "resolution: 720p, rate: 0.2"), "0.51", "1"),
+    (INPUT, ("unit: mtoken\n", "unit: mtoken\n            markup: 2\n"), "1", "2"),
+]
+
+
+def test_rates_that_changed(tmp_path: Path) -> None:
+    """One candidate for each change: a row has its changed rate under that one, and under the others as it was."""
+    candidates = [Side(f"{number}", card_with(replaced)) for number, (_, replaced, _, _) in enumerate(CHANGED)]
+    rows = dict.fromkeys(row for row, *_ in CHANGED)
+    with simulate(export(tmp_path, *rows), NOW, candidates, by=("sku",)) as found:
+        sums = amounts(found)
+    for number, (row, _, now, then) in enumerate(CHANGED, 1):
+        of_row = sums[row.split(",")[1]]
+        assert (of_row[0], of_row[number]) == (Decimal(now), Decimal(then)), CHANGED[number - 1]
 
 
 def test_a_rate_beside_does_not_matter(tmp_path: Path) -> None:
     """Another resolution of the same model changed, and one came: this one is charged as it was."""
     further = ("- {resolution: 1080p, rate: 0.2}", "- {resolution: [1080p, 4k], rate: 0.3}")
     dearer = card_with(further, ("[720p, 1080p]", "[720p, 1080p, 4k]"), DEARER)
-    assert amounts(tmp_path, dearer, FILM, INPUT) == (Decimal("1.51"), Decimal("2.01"))
+    with re_rated(tmp_path, dearer, FILM, INPUT) as found:
+        assert amounts(found) == {CHAT: (1, Decimal("1.5")), CLIP: (Decimal("0.51"),) * 2}
 
 
 @pytest.mark.parametrize(
@@ -99,65 +105,66 @@ def test_a_rate_beside_does_not_matter(tmp_path: Path) -> None:
          GONE.format("song-duration-based-120s", "song")),
         (FILM, ("{audio: false, rate: 0}", "{audio: false, rate: 0.1}"),
          f"requests of SKU {CLIP} that were charged 0.51 would be charged 0.51 or 0.61"),
+        # The SKU stands for songs of 61 to 120 seconds: those of 90 and less are still sold, under another.
+        (SONG, ("{seconds: 61..120, rate: 1}", "{seconds: 61..90, rate: 1}"),
+         GONE.format("song-duration-based-120s", "song")),
         (FILM, ("places: 2", "places: 3"), "film: rounding places was 2, is 3"),
         (FILM, ("audio: configurable}", "audio: configurable}\n        defaults: {resolution: 1080p}"),
          "film: defaults resolution was not set, is 1080p"),
     ],
 )  # fmt: skip
-def test_what_a_sku_cannot_express(tmp_path: Path, row: str, replaced: tuple[str, str], words: str) -> None:
-    assert reason(tmp_path, card_with(replaced), row) == f"structure: {words}; re-rate from usage"
-
-
-def lost(folder: Path, candidate: RateCard, *lines: str) -> str:
-    with re_rated(folder, candidate, *lines) as result:
-        assert (result.priced, result.unpriced) == (len(lines), ())
-        [gone] = result.lost()
-        assert (gone.requests, gone.amount) == (len(lines), result.total.amounts[0])
-        assert result.total.amounts[1] == 0
-        [part] = result.attribution().parts
-        assert (part.kind, part.amount) == ("lost", -gone.amount)
-        return gone.reason
-
-
-def test_a_request_of_which_some_are_refused_now(tmp_path: Path) -> None:
-    """The SKU stands for songs of 61 to 120 seconds: those of 90 and less are still sold, under another."""
-    shorter = card_with(("{seconds: 61..120, rate: 1}", "{seconds: 61..90, rate: 1}"))
-    assert reason(tmp_path, shorter, SONG).startswith("structure: SKU song-duration-based-120s is not in ")
+def test_what_a_sku_cannot_express(row: str, replaced: tuple[str, str], words: str) -> None:
+    pricer = LedgerPricer(Predicates(), NOW.card)
+    now, then = (pricer.price(side, shape_of(row)) for side in (NOW, Side("then", card_with(replaced))))
+    assert isinstance(now, PricedShape)
+    assert then == Refused(f"structure: {words}; re-rate from usage")
 
 
 def test_requests_that_are_all_refused_now_are_lost(tmp_path: Path) -> None:
+    """One candidate has another resolution in place of theirs, and one has no such model."""
     small = card_with(
         ("[720p, 1080p]", "[1080p, 4k]"), ("- {resolution: 720p, rate: 0.101}", "- {resolution: 4k, rate: 0.3}")
     )
-    assert lost(tmp_path, small, FILM).startswith("resolution: Invalid enum value")
-
-
-def test_a_model_that_is_gone(tmp_path: Path) -> None:
     gone = card_with(("model: picture\n", "model: painting\n"))
-    assert lost(tmp_path, gone, IMAGE).startswith("Specified model not found: picture")
+    candidates = [Side("small", small), Side("gone", gone)]
+    with simulate(export(tmp_path, FILM, IMAGE), NOW, candidates, by=()) as found:
+        assert (found.priced, found.unpriced) == (2, ())
+        assert found.total.amounts == (Decimal("0.57"), Decimal("0.06"), Decimal("0.51"))
+        for candidate, amount, words in (
+            (1, Decimal("0.51"), "resolution: Invalid enum value"),
+            (2, Decimal("0.06"), "Specified model not found: picture"),
+        ):
+            [lost] = found.lost(candidate)
+            assert (lost.requests, lost.amount, lost.reason[: len(words)]) == (1, amount, words)
+            [part] = found.attribution(candidate).parts
+            assert (part.kind, part.amount) == ("lost", -amount)
 
 
 def test_a_total_that_no_request_has(tmp_path: Path) -> None:
     """Under the prices that it was billed under it stays what it was, and is counted as disputed."""
     odd = line(CLIP, "0.77", "1", "-0.77")
     dearer = card_with(("resolution: 720p, rate: 0.101", "resolution: 720p, rate: 0.2"))
-    assert reason(tmp_path, dearer, odd) == (
-        f"structure: no request of SKU {CLIP} was charged 0.77; re-rate from usage"
-    )
-    with simulate(export(tmp_path, odd), Side("now", CURRENT), by=()) as result:
+    with re_rated(tmp_path, dearer, odd, IMAGE) as found:
+        [unpriced] = found.unpriced
+        assert (unpriced.rows, unpriced.side, found.priced) == (1, "then", 1)
+        assert unpriced.reason == f"structure: no request of SKU {CLIP} was charged 0.77; re-rate from usage"
+    with simulate(export(tmp_path, odd), NOW, by=()) as result:
         assert result.total.amounts == (Decimal("0.77"),)
         assert [(each.reason, each.rows) for each in result.disputed] == [
             ("pricePerUnitUsd: is not the price that was in effect", 1)
         ]
 
 
-def test_billed_before_the_first_version(tmp_path: Path) -> None:
-    with re_rated(
-        tmp_path, card_with(DEARER), line(CHAT, "2", "1", "-2", timestamp="2025-12-31T23:59:59.999Z"), INPUT
-    ) as result:
-        [unpriced] = result.unpriced
-        assert (unpriced.rows, unpriced.side) == (1, "now")
-        assert unpriced.reason.startswith("No price for chat. Its first version takes effect on ")
+def test_rows_of_no_version(tmp_path: Path) -> None:
+    """One of a day before the first version, and one of a SKU that no version has."""
+    early = line(CHAT, "2", "1", "-2", timestamp="2025-12-31T23:59:59.999Z")
+    with re_rated(tmp_path, card_with(DEARER), early, line("chat-llm-thought-mtoken", "2", "1", "-2"), INPUT) as result:
+        of_now, of_then = sorted(result.unpriced, key=lambda each: each.reason)
+        assert (of_now.rows, of_now.side) == (1, "now")
+        assert of_now.reason.startswith("No price for chat. Its first version takes effect on ")
+        assert of_then.reason == (
+            "structure: SKU chat-llm-thought-mtoken is not in the version of 2026-01-01 of chat; re-rate from usage"
+        )
         assert result.total.amounts == (Decimal("1"), Decimal("1.5"))
 
 
@@ -177,20 +184,13 @@ def test_contracts_that_a_candidate_brings_are_told_to_need_the_usage(tmp_path: 
         simulate(file, Side("now", now), [Side("then", then)], by=())
 
 
-def test_a_sku_of_no_version(tmp_path: Path) -> None:
-    with re_rated(tmp_path, card_with(DEARER), line("chat-llm-thought-mtoken", "2", "1", "-2"), INPUT) as result:
-        [unpriced] = result.unpriced
-        assert unpriced.reason == (
-            "structure: SKU chat-llm-thought-mtoken is not in the version of 2026-01-01 of chat; re-rate from usage"
-        )
-
-
 def test_the_model_is_found_by_the_sku_where_the_notes_name_none(tmp_path: Path) -> None:
     rows = [
         line(CHAT, "2", "0.5", "-1", "API Inference"),
         line("search-krequest", "10", "0.001", "-0.01", "API Inference"),
     ]
-    assert amounts(tmp_path, card_with(DEARER), *rows) == (Decimal("1.01"), Decimal("1.51"))
+    with re_rated(tmp_path, card_with(DEARER), *rows) as found:
+        assert amounts(found) == {CHAT: (1, Decimal("1.5")), "search-krequest": (Decimal("0.01"),) * 2}
 
 
 REFERENCE = "seedance-2-5-reference-to-video-basic"
@@ -211,10 +211,7 @@ def test_seconds_that_no_row_holds(card: RateCard, tmp_path: Path, where: str, w
     [row] = quote.ledger_entries(timestamp=when, request_id="r")
     change = f"{{set: {REFERENCE}, where: {{resolution: {where}, video_input: true}}, rate: 9}}"
     overlay = candidate(tmp_path, change)
-    values = {"sku": row.sku, "currency": row.currency, "price": str(row.price_per_unit_usd), "entry": "charge"}
-    shape = UsageShape(
-        "ledger", REFERENCE, json.dumps({f"ledger_{name}": value for name, value in values.items()}), when.date()
-    )
+    shape = shape_of(line(row.sku, str(row.price_per_unit_usd), "1", "", REFERENCE, timestamp="2026-10-02T00:00:00Z"))
     pricer = LedgerPricer(Predicates(), card)
     now, then = (pricer.price(side, shape) for side in (Side("now", card), Side("then", card.with_candidate(overlay))))
     assert isinstance(now, PricedShape)
