@@ -38,11 +38,15 @@ def three_files(rows: pyarrow.Table, folder: Path) -> Path:
     return folder
 
 
-def answers(usage: Any, *compared: Any, **how: Any) -> dict[str, Any]:
-    """All answers of a simulation as JSON has them, but for the files that were read; or why there are none."""
+def answers(usage: Any, *compared: Any, lines: bool = False, **how: Any) -> dict[str, Any]:
+    """All answers of a simulation as JSON has them, but for the files that were read; or why there are none.
+
+    With `lines`, those of the last side's prices too.
+    """
     try:
         with simulate(usage, *compared, **{"by": ["model", "day"], **how}) as found:
-            return _answers(found)
+            prices = [outcome.price for outcome in found.comparison.sides[-1].outcomes] if lines else []
+            return _answers(found) | {"lines": [price.lines for price in prices if price and price.shape]}
     except SimulationError as error:
         return {"refused": str(error)}
 
