@@ -360,24 +360,25 @@ def test_the_same_report_without_a_candidate(tmp_path: Path) -> None:
         assert {key: Fraction(str(accrual[key][exact])) for key in by_hand} == by_hand
 
 
-@pytest.mark.parametrize("elastic", [{}, {CLAUDE: Decimal("-0.6")}])
-@pytest.mark.parametrize("rounded", ["", ", round: {to: 0.05, mode: half-up}"])
-def test_a_target_of_money_a_year(tmp_path: Path, elastic: dict[str, Decimal], rounded: str) -> None:
+@pytest.mark.parametrize(
+    ("elastic", "rounded"), [({}, ", round: {to: 0.05, mode: half-up}"), ({CLAUDE: Decimal("-0.6")}, "")]
+)
+def test_a_target_of_money_a_year(found: Simulation, tmp_path: Path, elastic: dict[str, Decimal], rounded: str) -> None:
     """The factor reaches it, one ten-thousandth less does not, and a report at that factor says the same."""
     file = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: 1.1{rounded}}}")
-    with simulate(table_of(ROWS), CARD, file, by=BY) as simulation:
-        reached = simulation.reach(file, "100/year", elasticities=elastic, pace="30d")
-        assert reached.wanted == 100
-        assert reached.below is not None
-        assert reached.below < 100 <= reached.revenue
-        again = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: {reached.factor}{rounded}}}", name="again")
-        with simulation.trying(again) as trial:
-            since = LAST - timedelta(29)
-            year = trial.expected(elastic, since=since).change(1) * 365 / 30
-        assert from_fraction(year, 12) == reached.revenue
-        asked = Question("", elasticities_of(elastic), target=read_target("100/year"), reached=reached, pace=30)
-        words = " ".join(every_sentence(Report(simulation, asked)))
-        assert f"The smallest factor that reaches +$100.00 a year is {reached.factor}: it brings +$" in words
+    simulation = found.against(file)
+    reached = simulation.reach(file, "100/year", elasticities=elastic, pace="30d")
+    assert reached.wanted == 100
+    assert reached.below is not None
+    assert reached.below < 100 <= reached.revenue
+    again = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: {reached.factor}{rounded}}}", name="again")
+    with simulation.trying(again) as trial:
+        since = LAST - timedelta(29)
+        year = trial.expected(elastic, since=since).change(1) * 365 / 30
+    assert from_fraction(year, 12) == reached.revenue
+    asked = Question("", elasticities_of(elastic), target=read_target("100/year"), reached=reached, pace=30)
+    words = " ".join(every_sentence(Report(simulation, asked)))
+    assert f"The smallest factor that reaches +$100.00 a year is {reached.factor}: it brings +$" in words
 
 
 def test_a_target_that_volume_keeps_away_is_refused_with_the_nearest_factor(tmp_path: Path) -> None:
@@ -385,7 +386,7 @@ def test_a_target_that_volume_keeps_away_is_refused_with_the_nearest_factor(tmp_
     file = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}")
     rows = [row for row in ROWS if row["model"] == CLAUDE]
     elastic = elasticities_of({"all": -2})
-    with simulate(table_of(rows), CARD, file, by=BY) as simulation:
+    with simulate(table_of(rows), CARD, file, by=[]) as simulation:
         found = smallest_factor(simulation, file, read_target("12%"), elasticities=elastic)
         assert found.below is not None
         assert found.below < found.wanted <= found.revenue
@@ -394,16 +395,14 @@ def test_a_target_that_volume_keeps_away_is_refused_with_the_nearest_factor(tmp_
             smallest_factor(simulation, file, read_target("12.6%"), elasticities=elastic)
 
 
-def test_a_rounding_that_changes_nothing_is_no_end_of_the_search(tmp_path: Path) -> None:
+def test_a_rounding_that_changes_nothing_is_no_end_of_the_search(found: Simulation, tmp_path: Path) -> None:
     file = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: 1.3, round: {{to: 0.5, mode: half-up}}}}")
-    with simulate(table_of(ROWS), CARD, file, by=BY) as simulation:
-        reached = simulation.reach(file, "1%")
+    reached = found.reach(file, "1%")
     assert reached.below is not None
     assert reached.below < reached.wanted <= reached.revenue
     # The dearest rate, 30, stays 30 for amounts down to 29.95; below that, revenue is lower.
     file = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: 1.3, round: {{to: 0.1, mode: half-up}}}}")
-    with simulate(table_of(ROWS), CARD, file, by=BY) as simulation:
-        assert simulation.reach(file, "0%").factor == Decimal("0.9984")
+    assert found.reach(file, "0%").factor == Decimal("0.9984")
 
 
 @pytest.mark.parametrize(
