@@ -1,6 +1,5 @@
 """A statement of a billing export: what was booked, never rated again, and refunds in their own month."""
 
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -126,34 +125,29 @@ def test_what_balances_paid_is_in_the_currency_at_their_worth(tmp_path: Path) ->
     assert str(found.payable) == "8.00"
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        (f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,DIEMS,scribe,r-1", "currency 'DIEMS' is not known"),
-        (f"2026-10-02T00:00:00Z,{INPUT},x,2,-6,USD,scribe,r-1", "pricePerUnitUsd 'x' is not a number"),
-        (f"2026-10-02T00:00:00Z,{INPUT},4,,-6,USD,scribe,r-1", "unit is missing"),
-        (
-            f"2026-10-02T00:00:00Z,{INPUT},4,-1,-4,USD,scribe,r-1",
-            "unit -1 is below zero, and amount -4 is not a refund",
-        ),
-        (f"2026-10-02T00:00:00Z,{INPUT},4,-1,0,USD,scribe,r-1", "unit -1 is below zero, and amount 0 is not a refund"),
-        (f"2026-10-02T00:00:00Z,{INPUT},-4,1,-4,USD,scribe,r-1", "pricePerUnitUsd -4 is below zero"),
-    ],
+UNREAD = (
+    (f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,DIEMS,scribe,r-1", "currency 'DIEMS' is not known"),
+    (f"2026-10-02T00:00:00Z,{INPUT},x,2,-6,USD,scribe,r-2", "pricePerUnitUsd 'x' is not a number"),
+    (f"2026-10-02T00:00:00Z,{INPUT},4,,-6,USD,scribe,r-3", "unit is missing"),
+    (f"2026-10-02T00:00:00Z,{INPUT},4,-1,-4,USD,scribe,r-4", "unit -1 is below zero, and amount -4 is not a refund"),
+    (f"2026-10-02T00:00:00Z,{INPUT},4,-1,0,USD,scribe,r-5", "unit -1 is below zero, and amount 0 is not a refund"),
+    (f"2026-10-02T00:00:00Z,{INPUT},-4,1,-4,USD,scribe,r-6", "pricePerUnitUsd -4 is below zero"),
 )
-def test_a_row_that_cannot_be_read_stops_it(tmp_path: Path, tables: Path, row: str, words: str) -> None:
-    with pytest.raises(StatementError) as caught:
-        made(tmp_path, tables, row)
-    assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("unit", ["0", "1", "-1"])
-def test_a_refund_is_read_however_its_units_are_written(tmp_path: Path, unit: str) -> None:
-    """The first of 3 units is included, whatever a refund of another request says."""
+def test_rows_that_cannot_be_read_stop_it_and_each_says_why(tmp_path: Path, tables: Path) -> None:
+    with pytest.raises(StatementError, match="6 rows without a price") as caught:
+        made(tmp_path, tables, *(row for row, _ in UNREAD))
+    assert [words for _, words in UNREAD if f"1 row of scribe: {words}" not in str(caught.value)] == []
+
+
+def test_a_refund_is_read_however_its_units_are_written(tmp_path: Path) -> None:
+    """The first of 3 units is included, whatever refunds of other requests say."""
     tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 1, unit: mtoken}\n")
-    back = f"2026-10-01T00:00:00Z,{INPUT},4,{unit},2,USD,refund f-1,r-0"
-    found = made(tmp_path, tables, back, f"2026-10-02T00:00:00Z,{INPUT},4,3,-12,USD,scribe,r-1")
+    back = [f"2026-10-01T00:00:00Z,{INPUT},4,{unit},2,USD,refund f-1,r-0{unit}" for unit in (0, 1, -1)]
+    found = made(tmp_path, tables, *back, f"2026-10-02T00:00:00Z,{INPUT},4,3,-12,USD,scribe,r-1")
     assert [(line.kind, line.quantity, line.amount) for line in found.terms] == [("included", 1, -4)]
-    assert str(found.payable) == "6.00"
+    assert str(found.payable) == "2.00"
 
 
 CHARGED = f"2026-10-02T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-1"
@@ -162,86 +156,104 @@ BACK = f"2026-10-03T00:00:00Z,{INPUT},4,0,2,USD,scribe,r-1"
 CHARGED_AGAIN = "requestId: this request is charged by this SKU already. Leave the row out"
 
 
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ((CHARGED, CHARGED), f"1 row of scribe: {CHARGED_AGAIN}"),
-        ((CHARGED, CHARGED, CHARGED), f"2 rows of scribe: {CHARGED_AGAIN}"),
-        (
-            (CHARGED, CHARGED.replace("10-02", "10-05")),
-            f"{CHARGED_AGAIN}, as where pages of an export overlap (the first at 2026-10-05",
-        ),
-        ((CHARGED, CHARGED.replace(",4,1,-4,", ",4.00,1.0,-4.00,")), CHARGED_AGAIN),
-        ((CHARGED, CHARGED.replace(",1,-4,USD", ",2,-8,CREDITS")), CHARGED_AGAIN),
-        ((CHARGED.replace("10-02", "09-30"), CHARGED), CHARGED_AGAIN),
-        ((CHARGED, PART, PART), CHARGED_AGAIN),
-        ((CHARGED, BACK, BACK), "requestId: this refund is in the usage already. Leave the row out"),
-    ],
+BACK_AGAIN = "requestId: this refund is in the usage already. Leave the row out"
+BEYOND = "amount: the refunds of this request by this SKU are more than was charged"
+
+
+def of_case(case: int, rows: tuple[str, ...]) -> list[str]:
+    """The rows of a case with a model, SKUs and requests of their own, so that one export may hold many cases."""
+    return [row.replace("scribe", f"scribe-{case}").replace("r-", f"r-{case}-") for row in rows]
+
+
+def of_all(cases: tuple[tuple[tuple[str, ...], Any], ...], order: int = 1) -> list[str]:
+    return [row for case, (rows, _) in enumerate(cases) for row in of_case(case, rows)][::order]
+
+
+def refusals(folder: Path, *rows: str) -> list[str]:
+    """What is said of rows without a price, a line for each model."""
+    tables = write_tables(folder / "tables", monthly=None)
+    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    with pytest.raises(StatementError) as caught:
+        made(folder, tables, *rows)
+    return str(caught.value).splitlines()[1:]
+
+
+TWICE: tuple[tuple[tuple[str, ...], str], ...] = (
+    ((CHARGED, CHARGED), f"1 row of scribe-0: {CHARGED_AGAIN}"),
+    ((CHARGED, CHARGED, CHARGED), f"2 rows of scribe-1: {CHARGED_AGAIN}"),
+    (
+        (CHARGED, CHARGED.replace("10-02", "10-05")),
+        f"1 row of scribe-2: {CHARGED_AGAIN}, as where pages of an export overlap (the first at 2026-10-05",
+    ),
+    ((CHARGED, CHARGED.replace(",4,1,-4,", ",4.00,1.0,-4.00,")), f"1 row of scribe-3: {CHARGED_AGAIN}"),
+    ((CHARGED, CHARGED.replace(",1,-4,USD", ",2,-8,CREDITS")), f"1 row of scribe-4: {CHARGED_AGAIN}"),
+    ((CHARGED.replace("10-02", "09-30"), CHARGED), f"1 row of scribe-5: {CHARGED_AGAIN}"),
+    ((CHARGED, PART, PART), f"1 row of scribe-6: {CHARGED_AGAIN}"),
+    ((CHARGED, BACK, BACK), f"1 row of scribe-7: {BACK_AGAIN}"),
 )
-def test_a_row_that_is_there_twice_is_not_billed_twice(tmp_path: Path, rows: tuple[str, ...], words: str) -> None:
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_row_that_is_there_twice_is_not_billed_twice(tmp_path: Path, order: int) -> None:
+    found = refusals(tmp_path, *of_all(TWICE, order))
+    assert [words for _, words in TWICE if not any(words in line for line in found)] == []
+    assert len(found) == len(TWICE)
+
+
+# What is charged, without its sign, and paid back.
+NOT_THE_SAME: tuple[tuple[tuple[str, ...], str], ...] = (
+    # A charge that two balances paid, then other rows: another request, another SKU, another price, two parts paid
+    # back.
+    ((CHARGED, PART), "4.50"),
+    ((PART.replace(",0,", ",1,"), PART.replace("CREDITS", "USD")), "1.50"),
+    ((CHARGED, CHARGED.replace("r-1", "r-2")), "8"),
+    ((CHARGED, CHARGED.replace("input", "output")), "8"),
+    ((CHARGED, CHARGED.replace(",4,", ",5,")), "8"),
+    ((CHARGED, BACK, BACK.replace("10-03", "10-04")), "0"),
+    ((CHARGED, BACK.replace("USD,scribe", "USD,f-1"), BACK.replace("USD,scribe", "USD,f-2")), "0"),
+    # It is not known whether rows without a request belong together.
+    ((CHARGED.replace("r-1", ""), CHARGED.replace("r-1", "")), "8"),
+    ((CHARGED, CHARGED.replace("10-02", "11-02")), "4"),
+)
+
+
+def test_rows_of_one_request_that_are_not_the_same_are_all_on_it(tmp_path: Path) -> None:
     tables = write_tables(tmp_path / "tables", monthly=None)
     (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
-    for ordered in (rows, rows[::-1]):
-        with pytest.raises(StatementError) as caught:
-            made(tmp_path, tables, *ordered)
-        assert words in str(caught.value)
+    found = made(tmp_path, tables, *of_all(NOT_THE_SAME))
+    sums = dict.fromkeys(range(len(NOT_THE_SAME)), Decimal(0))
+    for line in (*found.lines, *found.refunds):
+        sums[int(line.rated.sku.split("-")[1])] += line.amount
+    assert sums == {case: Decimal(amount) for case, (_, amount) in enumerate(NOT_THE_SAME)}
+    assert found.payable == sum(sums.values())
 
 
-@pytest.mark.parametrize(
-    ("rows", "payable"),
-    [
-        # A charge that two balances paid, then other rows: another request, another SKU, another price, two parts paid
-        # back.
-        ((CHARGED, PART), "4.50"),
-        ((PART.replace(",0,", ",1,"), PART.replace("CREDITS", "USD")), "1.50"),
-        ((CHARGED, CHARGED.replace("r-1", "r-2")), "8.00"),
-        ((CHARGED, CHARGED.replace("input", "output")), "8.00"),
-        ((CHARGED, CHARGED.replace(",4,", ",5,")), "8.00"),
-        ((CHARGED, BACK, BACK.replace("10-03", "10-04")), "0.00"),
-        ((CHARGED, BACK.replace("scribe", "refund f-1"), BACK.replace("scribe", "refund f-2")), "0.00"),
-        # It is not known whether rows without a request belong together.
-        ((CHARGED.replace("r-1", ""), CHARGED.replace("r-1", "")), "8.00"),
-        ((CHARGED, CHARGED.replace("10-02", "11-02")), "4.00"),
-    ],
+REFUNDS: tuple[tuple[tuple[str, ...], str], ...] = (
+    ((CHARGED, BACK.replace(",2,USD", ",4,USD")), ""),
+    ((CHARGED, BACK.replace(",2,USD", ",4.01,USD")), "2026-10-03"),
+    ((CHARGED, BACK, BACK.replace("10-03", "10-04")), ""),
+    ((CHARGED, BACK, BACK.replace("10-03", "10-04").replace(",2,USD", ",2.01,USD")), "2026-10-04"),
+    ((CHARGED, BACK, BACK.replace("10-03", "11-04").replace(",2,USD", ",2.01,USD")), ""),
+    ((CHARGED.replace("10-02", "09-02"), BACK.replace(",2,USD", ",4.01,USD")), "2026-10-03"),
+    # A refund goes only to the balance that paid.
+    ((CHARGED, BACK.replace(",2,USD", ",1,CREDITS")), "2026-10-03"),
+    ((CHARGED, PART, BACK.replace(",2,USD", ",1,CREDITS")), ""),
+    ((CHARGED, PART, BACK.replace(",2,USD", ",1.01,CREDITS")), "2026-10-03"),
+    # The charge of a refund is not in the usage: its request has no row, or only rows of another SKU.
+    ((CHARGED, BACK.replace("r-1", "r-2").replace(",2,USD", ",40,USD")), ""),
+    ((CHARGED, BACK.replace("input", "output").replace(",2,USD", ",40,USD")), ""),
+    ((CHARGED.replace("r-1", ""), BACK.replace("r-1", "").replace(",2,USD", ",40,USD")), ""),
 )
-def test_rows_of_one_request_that_are_not_the_same_are_all_on_it(
-    tmp_path: Path, rows: tuple[str, ...], payable: str
-) -> None:
-    tables = write_tables(tmp_path / "tables", monthly=None)
-    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
-    assert str(made(tmp_path, tables, *rows).payable) == payable
 
 
-@pytest.mark.parametrize(
-    ("rows", "fault"),
-    [
-        ((CHARGED, BACK.replace(",2,USD", ",4,USD")), ""),
-        ((CHARGED, BACK.replace(",2,USD", ",4.01,USD")), "the first at 2026-10-03"),
-        ((CHARGED, BACK, BACK.replace("10-03", "10-04")), ""),
-        ((CHARGED, BACK, BACK.replace("10-03", "10-04").replace(",2,USD", ",2.01,USD")), "the first at 2026-10-04"),
-        ((CHARGED, BACK, BACK.replace("10-03", "11-04").replace(",2,USD", ",2.01,USD")), ""),
-        ((CHARGED.replace("10-02", "09-02"), BACK.replace(",2,USD", ",4.01,USD")), "the first at 2026-10-03"),
-        # A refund goes only to the balance that paid.
-        ((CHARGED, BACK.replace(",2,USD", ",1,CREDITS")), "the first at 2026-10-03"),
-        ((CHARGED, PART, BACK.replace(",2,USD", ",1,CREDITS")), ""),
-        ((CHARGED, PART, BACK.replace(",2,USD", ",1.01,CREDITS")), "the first at 2026-10-03"),
-        # The charge of a refund is not in the usage: its request has no row, or only rows of another SKU.
-        ((CHARGED, BACK.replace("r-1", "r-2").replace(",2,USD", ",40,USD")), ""),
-        ((CHARGED, BACK.replace("input", "output").replace(",2,USD", ",40,USD")), ""),
-        ((CHARGED.replace("r-1", ""), BACK.replace("r-1", "").replace(",2,USD", ",40,USD")), ""),
-    ],
-)
-def test_refunds_beyond_the_charge_that_they_name_are_refused(
-    tmp_path: Path, rows: tuple[str, ...], fault: str
-) -> None:
-    tables = write_tables(tmp_path / "tables", monthly=None)
-    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
-    with pytest.raises(StatementError) if fault else nullcontext() as caught:
-        made(tmp_path, tables, *rows)
-    if caught:
-        words = "1 row of scribe: amount: the refunds of this request by this SKU are more than was charged"
-        assert words in str(caught.value)
-        assert fault in str(caught.value)
+def test_refunds_beyond_the_charge_that_they_name_are_refused(tmp_path: Path) -> None:
+    found = refusals(tmp_path, *of_all(REFUNDS))
+    assert len(found) == sum(bool(day) for _, day in REFUNDS)
+    for case, (_, day) in enumerate(REFUNDS):
+        of_this = [line for line in found if f"of scribe-{case}:" in line]
+        assert [(f"1 row of scribe-{case}: {BEYOND}" in line, f"first at {day}" in line) for line in of_this] == (
+            [(True, True)] if day else []
+        ), case
 
 
 @pytest.mark.parametrize("charged", ["10-02", "09-02"])
@@ -389,22 +401,22 @@ def test_a_refund_pays_back_what_its_request_paid_in_its_tiers(
     ],
 )
 def test_a_charge_that_two_balances_paid_has_the_terms_of_one(tmp_path: Path, term: str, payable: str) -> None:
-    """Two charges of 8 and 12 for 2 and 3 units, of which CREDITS paid 3 and 1; also where the further row is first."""
+    """Two charges of 8 and 12 for 2 and 3 units, of which CREDITS paid 3 and 1; a month before, dollars paid all."""
     tables = write_tables(tmp_path / "tables", monthly=f"monthly:\n  - {term}\n")
     (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
-    whole = (
-        f"2026-10-02T00:00:00Z,{INPUT},4,2,-8,USD,scribe,r-1",
-        f"2026-10-03T00:00:00Z,{INPUT},4,3,-12,USD,scribe,r-2",
+    rows = (
+        f"2026-09-02T00:00:00Z,{INPUT},4,2,-8,USD,scribe,r-1",
+        f"2026-09-03T00:00:00Z,{INPUT},4,3,-12,USD,scribe,r-2",
+        f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,CREDITS,scribe,r-3",
+        f"2026-10-02T00:00:00Z,{INPUT},4,0,-5,USD,scribe,r-3",
+        f"2026-10-03T00:00:00Z,{INPUT},4,0,-2,CREDITS,scribe,r-4",
+        f"2026-10-03T00:00:00Z,{INPUT},4,3,-11,USD,scribe,r-4",
     )
-    split = (
-        f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,CREDITS,scribe,r-1",
-        f"2026-10-02T00:00:00Z,{INPUT},4,0,-5,USD,scribe,r-1",
-        f"2026-10-03T00:00:00Z,{INPUT},4,0,-2,CREDITS,scribe,r-2",
-        f"2026-10-03T00:00:00Z,{INPUT},4,3,-11,USD,scribe,r-2",
-    )
-    for rows in (whole, split, split[::-1]):
-        found = made(tmp_path, tables, *rows)
-        assert (found.charges, str(found.payable)) == (20, payable), rows
+    # Where a further row stands in the file matters to no term.
+    for given in (rows, rows[::-1])[: 2 if "included: 1" in term else 1]:
+        found = made(tmp_path, tables, *given)
+        assert (found.charges, str(found.payable), found.exact) == (20, payable, Decimal(payable))
+        assert (found.change.before, found.change.after) == (found.exact, found.exact)
 
 
 def test_a_term_that_ends_within_a_request_is_the_same_of_usage_and_of_its_ledger(tmp_path: Path) -> None:
