@@ -6,6 +6,7 @@ which last beyond a change of the list.
 
 from datetime import datetime
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from math import floor
 from pathlib import Path
@@ -58,7 +59,9 @@ overrides:
 SIDES: tuple[dict[str, str], ...] = ({}, CONTRACTS)
 
 
+@cache
 def loaded(text: str) -> Any:
+    """The table of a text, which no test changes."""
     return yaml.load(text, yaml.BaseLoader)  # noqa: S506 (every scalar stays text)
 
 
@@ -85,7 +88,7 @@ def rate_of(row: dict[str, Any], listed: str, contracts: dict[str, str]) -> Frac
         return rate
     said: dict[str, str] = {}
     for override in of_account["overrides"]:
-        if override.pop("for")["type"] == row["type"]:
+        if override["for"]["type"] == row["type"]:
             said |= override
     if "percent" in said:
         rate *= 1 + Fraction(said["percent"].removesuffix("%")) / 100
