@@ -6,9 +6,10 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from nightly import examples
 from ratecard import PriceBook, QuoteError
 from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.testing.card_strategies import rate_cards
@@ -36,7 +37,7 @@ def counted_fields(prices: PriceBook, version: Any, type_: str) -> list[str]:
 
 @pytest.mark.parametrize("method", ["tokens", "per-character", "per-audio-second", "surcharge"])
 @settings(
-    max_examples=60,
+    max_examples=examples(20, nightly=60),
     deadline=None,
     database=None,
     derandomize=True,
@@ -47,9 +48,15 @@ def counted_fields(prices: PriceBook, version: Any, type_: str) -> list[str]:
 def test_the_rates_of_a_shape_come_to_its_quotes(method: str, data: st.DataObject) -> None:
     prices = data.draw(rate_cards(methods=[method], max_models=1))._unproved.at(DAY)
     [(model, version)] = prices._in_effect_all()
-    if model.type == "music":
-        return
     held: Any = prices._at_hour(version)
+    if model.type == "music" or not any(charge.method in ("tokens", *FIELDS) for charge in held.charges):
+        return
+    for _ in range(3):  # drawing a card takes longer than what is asked of it
+        compare(prices, model, held, data)
+
+
+def compare(prices: PriceBook, model: Any, held: Any, data: st.DataObject) -> None:
+    """Compare one usage of a model, drawn with its conditions and counts, with the rates of its shape."""
     fields = counted_fields(prices, held, model.type)
     conditions = {
         name: data.draw(st.sampled_from(sorted(values)))
@@ -57,8 +64,6 @@ def test_the_rates_of_a_shape_come_to_its_quotes(method: str, data: st.DataObjec
         if data.draw(st.booleans())
     }
     usage: dict[str, Any] = {"type": model.type, "model": model.model, **conditions}
-    if not any(charge.method in ("tokens", *FIELDS) for charge in held.charges):
-        return
     others = {field: 7 for charge in held.charges for field in FIELDS.get(charge.method, ())[:1] if field not in fields}
     usage |= others | {field: 0 for field in fields if "." not in field}
     meters = {prices.tables.units[charge.unit].counts for charge in held.charges if charge.method == "count"}
@@ -87,8 +92,8 @@ def test_the_rates_of_a_shape_come_to_its_quotes(method: str, data: st.DataObjec
                      for name in buckets if model.type == "text" or not in_completion(prices, name)}  # fmt: skip
         asked["tokens"] = inclusive
         for one, other in combinations((name for name, count in inclusive.items() if count), 2):
-            # A usage cannot state the tokens that these buckets share.
-            assume(not buckets[one].overlaps(buckets[other]) or common(buckets, one, other) in inclusive)
+            if buckets[one].overlaps(buckets[other]) and common(buckets, one, other) not in inclusive:
+                return  # a usage cannot state the tokens that these buckets share
     unpriced = [name for name, count in own.items() if count and name not in shape.rates]
     if unpriced:
         with pytest.raises(QuoteError):
