@@ -11,10 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from video_requests import BOOKS, BROKEN, CELLS, REFERENCE, Request, any_request
 
+from nightly import examples
 from ratecard import Quote, QuoteError
 from ratecard.base.messages import field_name
 
-MANY = settings(max_examples=250, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+MANY = settings(
+    max_examples=examples(80, nightly=250), deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
 KEYS = st.text(max_size=8).filter(lambda key: key not in BROKEN)
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
