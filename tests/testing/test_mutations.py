@@ -5,13 +5,15 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from hypothesis import strategies as st
+from hypothesis.errors import UnsatisfiedAssumption
 from mutations import MUTATIONS, Mutation
 from table_mutations import TABLE_MUTATIONS, TableMutation
 
 import ratecard
 from ratecard import RateCard
 from ratecard.load.folder import SHARED, read_folder, tables_from
-from ratecard.testing import LAWS
+from ratecard.testing import LAWS, Case, Law, check
 from ratecard.testing.laws.law import MAX_EXAMPLES
 from ratecard.testing.plugin import CheckItem, checks_of
 from shipped import CARD
@@ -21,22 +23,45 @@ TABLES, FILES = CARD.tables, read_folder()
 KEPT = (*SHARED, "surcharges.yaml")
 
 
-def holds(check: CheckItem) -> bool:
+def holds(item: CheckItem) -> bool:
     try:
-        check.run()
+        item.run()
     except Exception:  # noqa: BLE001
         return False
     return True
+
+
+def check_without_shrinking(law: Law, case: Case, *, max_examples: int) -> None:
+    """`check`, but the first request that breaks a law is not made simpler, which takes most of the time."""
+    errors: list[Exception] = []
+
+    def trial(case: Case, data: st.DataObject) -> None:
+        try:
+            if not errors:
+                law.trial(case, data)
+        except UnsatisfiedAssumption:
+            raise
+        except Exception as error:  # noqa: BLE001
+            errors.append(error)
+
+    check(law._replace(trial=trial), case, max_examples=max_examples)
+    if errors:
+        raise errors[0]
+
+
+@pytest.fixture(autouse=True)
+def laws_are_not_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ratecard.testing.plugin.check", check_without_shrinking)
 
 
 def broken(models: tuple[str, ...], laws: Collection[str], examples: int = MAX_EXAMPLES) -> set[str]:
     """Return the laws and examples that do not hold for these models, on a card of their own."""
     kept = {name: model for name, model in TABLES.models.items() if name in models or model.type == "surcharge"}
     found = set()
-    for check in checks_of(RateCard(replace(TABLES, models=kept)), FILES, max_examples=examples):
-        model, _, words = check.name.split("::")
+    for item in checks_of(RateCard(replace(TABLES, models=kept)), FILES, max_examples=examples):
+        model, _, words = item.name.split("::")
         name = words.removeprefix("law ").replace(" ", "_")
-        if model in models and (name in laws or name.startswith("example")) and not holds(check):
+        if model in models and (name in laws or name.startswith("example")) and not holds(item):
             found.add(name)
     return found
 
@@ -77,14 +102,14 @@ def test_most_planted_errors_contradict_a_worked_example_too() -> None:
 def test_an_error_planted_in_a_table_is_caught(mutation: TableMutation) -> None:
     files = {name: FILES[name] for name in {*KEPT, mutation.file}}
     sound = checks_of(RateCard(tables_from(files)), files)
-    assert all(holds(check) for check in sound if "::example" in check.name)
+    assert all(holds(item) for item in sound if "::example" in item.name)
     files[mutation.file] = mutation.planted(files[mutation.file])
     try:
         card = RateCard(tables_from(files))
     except ratecard.TableError as refusal:
         assert mutation.says in str(refusal)
         return
-    wrong = [check.name for check in checks_of(card, files) if "::example" in check.name and not holds(check)]
+    wrong = [item.name for item in checks_of(card, files) if "::example" in item.name and not holds(item)]
     assert not mutation.says
     assert wrong
     assert all(name.startswith(f"{mutation.model}::") for name in wrong)

@@ -18,6 +18,8 @@ from readme_blocks import blocks, passing
 pytest_plugins = ["pytester"]
 
 SOUND = Path(__file__).parent.parent / "tables" / "sound"
+# A process of its own, without the plugins of others: they take most of its time.
+ALONE = ("-p", "no:anyio", "-p", "no:pytest_cov", "-p", "no:schemathesis", "-p", "no:xdist")
 KLING = "video/kling-o3.yaml::kling-o3-pro-text-to-video::2026-09-28"
 
 
@@ -85,7 +87,7 @@ def test_paths_are_collected_too_where_they_are_named(pytester: pytest.Pytester,
 
 def test_without_the_option_nothing_is_added(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_mine="import sys\ndef test_mine(): assert 'ratecard' not in sys.modules")
-    assert pytester.runpytest_subprocess("-p", "no:cacheprovider").ret == pytest.ExitCode.OK
+    assert pytester.runpytest_subprocess("-p", "no:cacheprovider", *ALONE).ret == pytest.ExitCode.OK
 
 
 def test_a_wrong_example_shows_its_line_and_the_lines_of_its_price(pytester: pytest.Pytester, tables: Path) -> None:
@@ -202,7 +204,8 @@ def test_a_planted_error_fails_with_the_request_the_lines_and_the_yaml(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [swapped] = [mutation for mutation in MUTATIONS if mutation.name == "sound for silence"]
-    select = ("-k", "kling-o3-pro-text-to-video", f"--rate-card={shipped_folder()}", "-v")
+    names = "kling-o3-pro-text-to-video and (example or fits)"
+    select = ("-k", names, f"--rate-card={shipped_folder()}", "-v")
     assert "failed" not in run(pytester, *select).parseoutcomes()
     swapped.plant(monkeypatch)
     found = run(pytester, *select)
@@ -232,7 +235,8 @@ def test_an_error_of_the_library_shows_its_traceback(
 def test_it_works_from_an_empty_folder_with_the_installed_package(tmp_path: Path, tables: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--rate-card", "../my tables"]
+    options = ["-p", "no:cacheprovider", *ALONE, "-q", "--rate-card", "../my tables", "-k", "example or negative"]
+    command = [sys.executable, "-m", "pytest", *options]
     done = subprocess.run(command, cwd=empty, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout
