@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_wrong_counts import put
 
+from nightly import examples
 from ratecard import QuoteError, usage_from
 from ratecard.requests.counters import UsageDialect, Way
 from ratecard.requests.dialects import DIALECTS
@@ -69,7 +70,7 @@ def answer(dialect: str, response: Any) -> Any:
         return sorted((tuple(map(str, path)), str(words)) for path, words in refusal.problems)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(150, nightly=400))
 @given(responses())
 def test_every_form_and_order_of_a_response_has_one_answer(drawn: tuple[str, dict[str, Any]]) -> None:
     name, response = drawn
