@@ -21,7 +21,7 @@ from ratecard.ledger import BookedCharge, LedgerError, charge, charge_async
 from ratecard.ledger.store import Ledger
 
 # SQLite has one writer at a time, so that any two attempts collide.
-REQUESTS, ATTEMPTS, ACCOUNTS, WRITERS = 200 if POSTGRES else 50, 4, 8, 6
+REQUESTS, ATTEMPTS, ACCOUNTS, WRITERS = 200 if POSTGRES else 20, 4, 8, 6
 # PostgreSQL's code for a transaction that cannot be ordered after others; SQLite has only a message.
 AGAIN = ("40001", "database is locked")
 CARD: Any = Card()

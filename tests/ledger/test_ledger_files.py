@@ -6,14 +6,17 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger_rows import ROWS, all_rows
+from nightly import examples
 from ratecard import PriceBook
-from ratecard.ledger import ledger_csv, ledger_json, read_ledger
+from ratecard.ledger import iter_ledger, ledger_csv, ledger_json, read_ledger
 from ratecard.line_items import InferenceDetails, LedgerEntry
 
 Write = Callable[[Iterable[LedgerEntry]], str]
@@ -24,16 +27,21 @@ HEADING = (
 )
 
 
-@pytest.mark.parametrize("write", WRITERS)
+@settings(max_examples=examples(40, nightly=200))
 @given(rows=st.lists(ROWS, max_size=4))
-def test_what_was_written_is_read(write: Write, rows: list[LedgerEntry]) -> None:
-    written = write(rows)
-    found = read_ledger(written)
-    assert found == tuple(rows)
-    assert write(found) == written
-    for one, other in zip(found, rows, strict=True):
-        for name in ("price_per_unit", "unit", "amount"):
-            assert format(getattr(one, name), "f") == format(getattr(other, name), "f")
+def test_what_was_written_is_read(rows: list[LedgerEntry]) -> None:
+    """At once, and from a file one by one."""
+    for write in WRITERS:
+        written = write(rows)
+        found = read_ledger(written)
+        assert found == tuple(rows)
+        assert write(found) == written
+        with NamedTemporaryFile() as file:
+            Path(file.name).write_bytes(written.encode())
+            assert tuple(iter_ledger(file.name)) == found
+        for one, other in zip(found, rows, strict=True):
+            for name in ("price_per_unit", "unit", "amount"):
+                assert format(getattr(one, name), "f") == format(getattr(other, name), "f")
 
 
 @pytest.mark.parametrize("write", WRITERS)

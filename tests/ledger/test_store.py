@@ -15,6 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from databases import POSTGRES
 from ledger_rows import USAGES
+from nightly import examples
 from ratecard import InstantError, PriceBook
 from ratecard.base.messages import echo
 from ratecard.ledger import Clock, LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger
@@ -34,8 +35,8 @@ def test_the_rows_of_every_type_of_quote_come_back_as_they_were(ledger: Ledger, 
     assert list(map(str, rows(ledger, "a"))) == list(map(str, expected)), "with every zero"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(amounts=st.lists(AMOUNTS, min_size=1, max_size=3))
+@settings(max_examples=examples(12, nightly=60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(amounts=st.lists(AMOUNTS, min_size=10, max_size=15))
 def test_no_digit_is_lost(ledger: Ledger, amounts: list[Decimal]) -> None:
     account = uuid4().hex
     with localcontext(prec=3):
@@ -244,7 +245,7 @@ def test_the_pages_of_one_instant(ledger: Ledger) -> None:
     assert str(caught.value) == "size=0. Allowed: 1 or more"
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20, nightly=100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     steps=st.lists(
         st.tuples(st.integers(0, 9), st.integers(-3, 3), st.lists(st.integers(0, 9), max_size=3)), max_size=20

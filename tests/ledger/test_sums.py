@@ -98,7 +98,7 @@ def expected(model: Model) -> dict[tuple[str, str], Decimal]:
 
 
 @settings(
-    max_examples=examples(40, nightly=1000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25, nightly=1000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=st.lists(st.one_of(CHARGES, PAYBACKS, PAYBACKS, BATCHES), max_size=25))
 def test_the_sums_are_the_charges_less_the_refunds(ledger: Ledger, steps: list[Any]) -> None:
