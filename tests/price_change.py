@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from few_tables import few_tables
+from copied_tables import copy_with_shared
 from ratecard.cli import main
 from readme_blocks import CHANGE, ROOT, blocks
 
@@ -52,7 +52,7 @@ def _changed(tables: Path) -> Path:
 def refusals() -> str:
     """Return the output of `ratecard check` after each mistake."""
     with tempfile.TemporaryDirectory() as folder:
-        tables = few_tables(Path(folder) / "pricing_tables", "video/ovi.yaml")
+        tables = copy_with_shared(Path(folder) / "pricing_tables", "video/ovi.yaml")
         file = _changed(tables)
         sound, printed = file.read_text(encoding="utf-8"), []
         for old, new in MISTAKES:

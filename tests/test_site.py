@@ -16,7 +16,7 @@ import pytest
 from nbclient import NotebookClient
 
 import ratecard
-from few_tables import few_tables
+from copied_tables import copy_with_shared
 from ratecard.cli import main
 from readme_blocks import DOCS, ROOT, blocks
 
@@ -192,7 +192,7 @@ def test_the_notebook_runs_and_is_kept_without_outputs(tmp_path: Path) -> None:
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in code)
     # Fewer rows, of fewer models, are enough for a test.
-    few = few_tables(tmp_path / "few", "text/deepseek.yaml", "text/grok.yaml", "video/minimax-h3.yaml")
+    few = copy_with_shared(tmp_path / "few", "text/deepseek.yaml", "text/grok.yaml", "video/minimax-h3.yaml")
     assert '"20000"' in code[0].source
     code[0].source = code[0].source.replace('"20000"', f'"2000", "--tables", "{few}"')
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()

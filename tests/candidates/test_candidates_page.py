@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from overlays import copy_of_shipped
 
-from few_tables import few_tables
+from copied_tables import copy_with_shared
 from ratecard import RateCard, TableError, load_rate_card
 from ratecard.review.promote import promotion
 from ratecard.tables.candidate import KINDS, Candidate
@@ -41,7 +41,7 @@ def test_the_page_names_every_key_of_a_candidate(path: Path) -> None:
 
 
 def test_a_candidate_among_tables_is_refused_as_a_bad_table(tmp_path: Path, path: Path) -> None:
-    folder = few_tables(tmp_path / "tables", "video/ovi.yaml")
+    folder = copy_with_shared(tmp_path / "tables", "video/ovi.yaml")
     (folder / "candidates").mkdir()
     path.rename(folder / "candidates" / "c.yaml")
     with pytest.raises(TableError, match=r"candidates/c.yaml:1: unknown key 'candidate'. Allowed here: family, models"):

@@ -9,7 +9,7 @@ import pytest
 from overlays import ADDED, MIXED, amounts, candidate, copy_of_shipped, made_up, without
 
 import ratecard
-from few_tables import few_tables
+from copied_tables import copy_with_shared
 from ratecard.review.promote import Promotion, promotion
 
 CHECKED = date(2027, 8, 20)
@@ -199,7 +199,7 @@ def test_a_new_family_is_a_new_file_in_the_folder_of_its_type(folder: Path) -> N
 
 
 def test_a_new_file_names_the_schema_that_its_neighbours_name(tmp_path: Path) -> None:
-    folder = few_tables(tmp_path / "tables", "video/ovi.yaml")
+    folder = copy_with_shared(tmp_path / "tables", "video/ovi.yaml")
     promote(folder, candidate(folder, ADDED.format(family="fresh", model="fresh-1")))
     first, second = (folder / "video" / "fresh.yaml").read_text().splitlines()[:2]
     assert first == (folder / "video" / "ovi.yaml").read_text().splitlines()[0]
@@ -207,7 +207,7 @@ def test_a_new_file_names_the_schema_that_its_neighbours_name(tmp_path: Path) ->
 
 
 def test_a_family_with_several_files_takes_a_model_into_that_of_its_type(tmp_path: Path) -> None:
-    folder = few_tables(
+    folder = copy_with_shared(
         tmp_path / "tables", *(f"{name}/grok-imagine.yaml" for name in ("edit", "image", "video")), "text/claude.yaml"
     )
     made = promote(folder, candidate(folder, ADDED.format(family="grok-imagine", model="new")))

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from overlays import ADDED, amounts, candidate, without
 from test_promote_laws import answer
 
-from few_tables import few_tables
+from copied_tables import copy_with_shared
 from ratecard import TableError, load_rate_card
 from ratecard.cli import main
 from ratecard.load.folder import read_folder
@@ -62,7 +62,7 @@ def test_a_version_of_one_day_is_that_of_the_whole_stack(folder: Path) -> None:
 
 
 def test_a_simulation_of_what_was_promoted_is_that_of_the_stack(tmp_path: Path) -> None:
-    folder = few_tables(tmp_path / "tables", "text/claude.yaml", "video/kling-o3.yaml")
+    folder = copy_with_shared(tmp_path / "tables", "text/claude.yaml", "video/kling-o3.yaml")
     dearer = "- scale: {family: kling-o3}\n  percent: 10%\n"
     cheaper = "- scale: {model: claude-opus-4-6}\n  where: {tokens: output}\n  percent: -15%\n"
     given = stack(folder, (dearer, "2027-09-01"), (cheaper, "2027-09-15"), (dearer, "2027-09-01"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from few_tables import few_tables
+from copied_tables import copy_with_shared
 from ratecard.load import folder
 
 
@@ -12,7 +12,7 @@ from ratecard.load import folder
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables of the usage of `reports.py`, and of a few other models."""
     files = ("text/claude.yaml", "text/gpt.yaml", "video/kling-o3.yaml", "video/ovi.yaml", "audio/speech.yaml")
-    return few_tables(tmp_path_factory.mktemp("few"), *files)
+    return copy_with_shared(tmp_path_factory.mktemp("few"), *files)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from few_tables import few_tables
+from copied_tables import copy_with_shared
 from ratecard import load_rate_card
 from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
@@ -31,7 +31,7 @@ changes:
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout of this project whose prices were edited; we are in a folder of it."""
-    tables = few_tables(tmp_path / "checkout" / "pricing_tables", "video/ovi.yaml")
+    tables = copy_with_shared(tmp_path / "checkout" / "pricing_tables", "video/ovi.yaml")
     ovi = tables / "video" / "ovi.yaml"
     ovi.write_text(ovi.read_text(encoding="utf-8").replace("0.22", "0.99"), encoding="utf-8")
     (tmp_path / "checkout" / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
@@ -75,7 +75,7 @@ def test_another_project_is_not_a_checkout(checkout: Path, project: str | None) 
 
 def test_the_innermost_project_decides(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = checkout.parent / "docs" / "inner"
-    few_tables(inner / "pricing_tables", "video/ovi.yaml")
+    copy_with_shared(inner / "pricing_tables", "video/ovi.yaml")
     (inner / "pyproject.toml").write_text('[project]\nname = "another"\n', encoding="utf-8")
     monkeypatch.chdir(inner)
     assert price() == '{"quote":0.22}\n'

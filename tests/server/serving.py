@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import socket
 import ssl
@@ -22,8 +21,8 @@ import httpx
 # Benchmarks and scripts import this file from another folder.
 sys.path.append(str(Path(__file__).parent.parent))
 
+from copied_tables import copy_files
 from forks import Fork, start
-from ratecard.load.folder import shipped_folder
 
 BODY = b'{"model": "grok-imagine-1-5-image-to-video-private", "duration": "5s", "resolution": "720p"}'
 QUOTE = "/api/v1/video/quote"
@@ -151,11 +150,7 @@ def serving(
 
 def copy_tables(folder: Path, names: Iterable[str] = (GROK, OVI)) -> Path:
     """A copy of some of the shipped tables, to be edited: all of them would only take longer to load."""
-    copied = folder / "tables"
-    for name in names:
-        (copied / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(shipped_folder() / name, copied / name)
-    return copied
+    return copy_files(folder / "tables", names)
 
 
 @cache
