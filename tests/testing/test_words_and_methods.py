@@ -8,9 +8,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from every_law import cases_of, try_every_law
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from every_law import cases_of, every_law, try_a_little
 
 from nightly import is_nightly
 from ratecard import RateCard, TableError
@@ -122,20 +120,6 @@ def test_every_method_of_video_is_tried_with_every_field_of_listed_words() -> No
     assert {word for _, word in WORDS} >= KINDS
 
 
-# All laws of all tables share one run, because starting one takes longer than a few requests.
-@settings(
-    max_examples=2,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=(Phase.generate, Phase.shrink),
-    suppress_health_check=list(HealthCheck),
-)
-@given(data=st.data())
-def try_a_little(cases: list[Case], data: st.DataObject) -> None:
-    try_every_law(cases, data)
-
-
 @pytest.mark.parametrize("made", MADE)
 def test_every_word_is_refused_at_its_line_or_every_law_holds(made: str) -> None:
     cases: list[Case] = []
@@ -156,8 +140,7 @@ def test_every_word_is_refused_at_its_line_or_every_law_holds(made: str) -> None
         if is_nightly() or word in KINDS:
             files = files_of(table_of(made, field, word, total=text(plain(quote.total))))
             cases += cases_of(RateCard(tables_from(files)), files)
-    for start in range(0, len(cases), 20):  # a run draws only so much
-        try_a_little(cases=cases[start : start + 20])
+    try_a_little(every_law(cases))
 
 
 def test_every_law_holds_where_the_default_ratio_is_that_of_the_clip() -> None:
