@@ -1,9 +1,11 @@
 """A real browser for tests: Chromium without a window, which tells what it asked of the network and what went wrong."""
 
+import atexit
 import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import pytest
 from selenium import webdriver
@@ -16,7 +18,29 @@ _ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-back
 
 @contextmanager
 def browser(width: int, height: int = 900, *, dark: bool = False) -> Iterator[webdriver.Chrome]:
-    """A browser with a window of this width; the test is skipped where there is none."""
+    """A tab of this width, without what earlier tabs left; the test is skipped where there is no browser."""
+    opened = _started()
+    before, current = opened.window_handles, opened.current_window_handle
+    opened.switch_to.new_window("tab")
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    for kind in ("performance", "browser"):
+        opened.get_log(kind)  # type: ignore[no-untyped-call]
+    try:
+        yield opened
+    finally:
+        opened.delete_all_cookies()
+        for each in {*opened.window_handles} - {*before}:
+            opened.switch_to.window(each)
+            opened.close()
+        opened.switch_to.window(current)
+
+
+@cache
+def _started() -> webdriver.Chrome:
+    """The one Chromium of a run, because starting one takes a second."""
     chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if not chromium or not driver:
         pytest.skip("no browser: Chromium and chromedriver must be on the PATH")
@@ -26,14 +50,8 @@ def browser(width: int, height: int = 900, *, dark: bool = False) -> Iterator[we
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     opened = webdriver.Chrome(options=options, service=Service(driver))
-    try:
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        yield opened
-    finally:
-        opened.quit()
+    atexit.register(opened.quit)
+    return opened
 
 
 def asked_of(opened: webdriver.Chrome) -> set[str]:

@@ -25,7 +25,7 @@ def pick(page: Chrome, label: str, words: str) -> None:
 def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> None:
     usage = write_usage(tmp_path / "usage.csv")
     downloads = tmp_path / "downloads"
-    with browser(WIDE, 1000) as page, served(tmp_path, "--at", DAY) as running:
+    with served(tmp_path, "--at", DAY) as running, browser(WIDE, 1000) as page:
         page.execute_cdp_cmd(
             "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads), "eventsEnabled": True}
         )

@@ -98,7 +98,7 @@ def test_a_factor_of_a_table_is_changed_like_a_rate(running: Served, folder: Pat
     tables = write_tables(folder / "tables")
     write_batches(folder / "batches.csv")
     options = ("--tables", str(tables), "--at", DAY)
-    with browser(DESKTOP, 1000) as page, served(folder, *options, usage="batches.csv") as of_batches:
+    with served(folder, *options, usage="batches.csv") as of_batches, browser(DESKTOP, 1000) as page:
         page.get(of_batches.url)
         wait(lambda: text_of(page, "h1"))
         press(page, "Add a rate or factor")
@@ -280,7 +280,7 @@ def test_a_reason_of_long_words_breaks_on_a_phone(tmp_path: Path) -> None:
     line = usage.read_text(encoding="utf-8").splitlines()[1].replace(KLING, "no_such_model_" * 8)
     with usage.open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
-    with browser(PHONE) as page, served(tmp_path, "--at", DAY) as running:
+    with served(tmp_path, "--at", DAY) as running, browser(PHONE) as page:
         page.get(running.url)
         wait(lambda: text_of(page, "h1"))
         page.find_element(By.CSS_SELECTOR, ".q-expansion-item .q-item").click()
@@ -299,7 +299,7 @@ def test_requests_to_another_host_name_are_refused(running: Served) -> None:
 def test_what_takes_a_while_says_so_until_it_is_done(tmp_path: Path) -> None:
     go = tmp_path / "go"
     words = (str(Path(__file__).with_name("held_pricer.py")), str(write_usage(tmp_path / "usage.csv")), str(go))
-    with browser(DESKTOP) as page, started(tmp_path, *words) as running:
+    with started(tmp_path, *words) as running, browser(DESKTOP) as page:
         page.get(running.url)
         wait(lambda: "brings" in text_of(page, "h1"))
         busy = page.find_element(By.CSS_SELECTOR, ".busy")
@@ -314,7 +314,7 @@ def test_what_takes_a_while_says_so_until_it_is_done(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
     write_usage(tmp_path / "usage.csv")
-    with browser(DESKTOP) as page, served(tmp_path) as running:
+    with served(tmp_path) as running, browser(DESKTOP) as page:
         page.get(running.url)
         wait(lambda: text_of(page, "h1"))
         assert running.interrupt() == (0, "")
