@@ -20,7 +20,7 @@ from ratecard.tables.rate import Charge, CountedCharge
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer
 from ratecard.testing.request import Request
-from ratecard.testing.usage_strategies import metered_usages
+from ratecard.testing.usage_strategies import metered_usages, token_usages
 from ratecard.testing.video_strategies import requests_of
 from ratecard.views.sheet import Cell, price_cells
 
@@ -89,6 +89,11 @@ class Case:
         if not isinstance(self.version, MeteredVersion):
             return requests_of(self.offer)
         return metered_usages(self.prices, self.found, self.version).map(Request)
+
+    @cached_property
+    def tokens(self) -> st.SearchStrategy[Request]:
+        """Return a strategy of its valid requests of tokens alone."""
+        return token_usages(self.prices, self.found, self.version).map(Request)
 
     @cached_property
     def cells(self) -> list[Cell]:

@@ -158,6 +158,11 @@ class Offer:
         return {name: self._values_of(name) for name in (*self.active, *self.inert)}
 
     @cached_property
+    def without_effect(self) -> st.SearchStrategy[list[str]]:
+        """Return the strategy of the names of a few fields that change nothing, made once like `values`."""
+        return st.lists(st.sampled_from(self.inert), max_size=2, unique=True) if self.inert else st.just([])
+
+    @cached_property
     def sources(self) -> st.SearchStrategy[SourceVideo]:
         """Return the strategy of source videos, many at and just above the edges of the tiers, for every factor."""
         factors = self.accepts.upscale_factor or (1,)

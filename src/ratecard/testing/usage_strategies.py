@@ -83,41 +83,50 @@ _PARTS = ("text_tokens", "rejected_prediction_tokens")
 _REASONING = ("reasoning_tokens", "thinking_tokens")
 
 
-@st.composite
-def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
+def token_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
     """Draw usages of tokens on both sides of each threshold, up to all of them cached, with the counts charged."""
     metered = prices._compiler.metered(model, version, prices.limits.rates)
     rates, prompts = token_rates(metered), st.integers(0, _MANY)
     for edge in rates.thresholds:
         prompts |= st.sampled_from((edge, edge + 1)) | st.integers(edge + 1, 10 * edge + 1)
     named = {"type": model.type, "model": model.model, **version.first_values(prices.tables.meters)}
-    usage: dict[str, Any] = {"prompt_tokens": draw(prompts) if rates.prices(PROMPT) else 0}
-    if model.type == "text":
-        usage["completion_tokens"] = draw(st.integers(0, _MANY)) if rates.prices(COMPLETION) else 0
-    details, left = {}, usage["prompt_tokens"]
-    for bucket, field in DETAILS.items():
-        if rates.prices(bucket) and draw(st.booleans()):
-            details[field] = draw(st.integers(0, left))
-            left -= details[field]
-    if details:
-        usage["prompt_tokens_details"] = details
-    counts = counts_of(readings_of(metered, model.type))
-    return {**named, "usage": usage} | draw(st.fixed_dictionaries(counts))
+    counts = st.fixed_dictionaries(counts_of(readings_of(metered, model.type)))
+
+    @st.composite
+    def drawn(draw: st.DrawFn) -> dict[str, Any]:
+        usage: dict[str, Any] = {"prompt_tokens": draw(prompts) if rates.prices(PROMPT) else 0}
+        if model.type == "text":
+            usage["completion_tokens"] = draw(st.integers(0, _MANY)) if rates.prices(COMPLETION) else 0
+        details, left = {}, usage["prompt_tokens"]
+        for bucket, field in DETAILS.items():
+            if rates.prices(bucket) and draw(st.booleans()):
+                details[field] = draw(st.integers(0, left))
+                left -= details[field]
+        if details:
+            usage["prompt_tokens_details"] = details
+        return {**named, "usage": usage} | draw(counts)
+
+    return drawn()
 
 
-@st.composite
-def _usages_of_tokens(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
+def _usages_of_tokens(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
     """Draw usages of tokens, and of searches of the kinds that the model supports."""
-    usage = draw(token_usages(prices, model, version))
-    words: dict[str, Any] = {}
-    for kind in sorted(version.searches.keys() & SEARCHES.keys()):  # a set has another order in each process
-        field, switch = SEARCHES[kind]
-        if draw(st.booleans()):
-            usage[field] = draw(st.integers(0, prices.limits.scraped_urls if kind == "web_scraping" else 50))
-        if prices.tables.vocabulary.service_parameters and draw(st.booleans()):
-            switches = st.sampled_from(("off", "on", "auto")) if kind == "web_search" else st.booleans()
-            words[switch] = draw(switches)
-    return usage | ({"service_parameters": words} if words else {})
+    tokens = token_usages(prices, model, version)
+    searches = sorted(version.searches.keys() & SEARCHES.keys())  # a set has another order in each process
+
+    @st.composite
+    def drawn(draw: st.DrawFn) -> dict[str, Any]:
+        usage, words = draw(tokens), {}
+        for kind in searches:
+            field, switch = SEARCHES[kind]
+            if draw(st.booleans()):
+                usage[field] = draw(st.integers(0, prices.limits.scraped_urls if kind == "web_scraping" else 50))
+            if prices.tables.vocabulary.service_parameters and draw(st.booleans()):
+                switches = st.sampled_from(("off", "on", "auto")) if kind == "web_search" else st.booleans()
+                words[switch] = draw(switches)
+        return usage | ({"service_parameters": words} if words else {})
+
+    return drawn()
 
 
 @st.composite

@@ -82,8 +82,8 @@ def requests_of(draw: st.DrawFn, offer: Offer, *, sourced: bool = True, further:
         if offer.matches_clip(body) or offer.matches_ratio(body) or draw(st.booleans()):
             body[REFERENCE] = draw(offer.clip_seconds(body))
         source = draw(st.none() | offer.sources) if sourced and REFERENCE in body else source
-    if further and offer.inert:
-        for name in draw(st.lists(st.sampled_from(offer.inert), max_size=2, unique=True)):
+    if further:
+        for name in draw(offer.without_effect):
             body[name] = draw(offer.values[name])
     return Request({name: body[name] for name in FIELD_ORDER if name in body}, source)
 

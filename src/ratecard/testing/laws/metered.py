@@ -14,8 +14,7 @@ from ratecard.tables.meters import UsageCondition
 from ratecard.tables.rate import Conditioned, Rate, named_conditions
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import any_case, applies_to, charged_by, reading
-from ratecard.testing.request import Request
-from ratecard.testing.usage_strategies import DETAILS, in_any_dialect, token_usages
+from ratecard.testing.usage_strategies import DETAILS, in_any_dialect
 
 _BY_TOKEN = charged_by("tokens")
 
@@ -23,7 +22,7 @@ _BY_TOKEN = charged_by("tokens")
 @applies_to(_BY_TOKEN)
 def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
     """The tokens of all lines are those of prompt and completion: cached tokens are part of the prompt."""
-    quoted = case.ask(data.draw(_tokens(case)))
+    quoted = case.ask(data.draw(case.tokens))
     usage = quoted.request.body["usage"]
     counted = usage["prompt_tokens"] + usage.get("completion_tokens", 0)
     unit = case.version.tokens.unit
@@ -34,7 +33,7 @@ def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
 @applies_to(_BY_TOKEN)
 def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
     """Every bucket costs its rate in the tier of the whole prompt; a prompt of exactly the threshold is still base."""
-    quoted = case.ask(data.draw(_tokens(case)))
+    quoted = case.ask(data.draw(case.tokens))
     rates = expected_rates(case, quoted.request.body["usage"])
     expected = [rate.source for rate in rates]
     sources = [line.source for line in quoted.counted if line.unit == case.version.tokens.unit]
@@ -44,7 +43,7 @@ def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
 @applies_to(_BY_TOKEN)
 def every_dialect_costs_the_same(case: Case, data: st.DataObject) -> None:
     """The same tokens cost the same in the words of every provider; further fields that cost nothing change nothing."""
-    quoted = case.ask(data.draw(_tokens(case)))
+    quoted = case.ask(data.draw(case.tokens))
     tokens = quoted.request.body["usage"]
     meters = case.prices.tables.meters
     usage = data.draw(in_any_dialect(tokens, meters, embedding=case.found.type == "embedding"))
@@ -59,7 +58,7 @@ def _searches(case: Case) -> bool:
 @applies_to(_searches)
 def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
     """Each search adds the rate of its table and nothing else: the rate of a thousand is not charged for one."""
-    plain = case.ask(data.draw(_tokens(case)))
+    plain = case.ask(data.draw(case.tokens))
     kind = data.draw(st.sampled_from(sorted(case.version.surcharges.keys() & SEARCHES.keys())))
     most = case.prices.limits.scraped_urls if kind == "web_scraping" else 1_000
     count = data.draw(st.integers(1, most))
@@ -124,11 +123,6 @@ def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int
         elif name in ("above", "from"):
             edge = int(values[0]) + (name == "above")
     return (edge, len(named), rate.timed) if edge <= prompt else None
-
-
-def _tokens(case: Case) -> st.SearchStrategy[Request]:
-    model: Any = case.found
-    return token_usages(case.prices, model, case.version).map(Request)
 
 
 @applies_to(lambda case: any_case(case) and case.found.type != "video")
