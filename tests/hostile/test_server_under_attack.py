@@ -17,9 +17,9 @@ BEGIN, QUOTES, PAUSE = 1, 200, 0.01
 # The most seconds for 99 of 100 quotes, on a machine that does nothing else.
 SLOWEST = 0.25
 # Seconds in which the load of the machine by other programs is measured.
-MEASURE = 1
+MEASURE = 0.5
 MOST_BYTES = 300 * 10**6
-DRAIN, GRACE = 1, 2
+DRAIN, GRACE = 1, 1
 # Further seconds that the end of its processes may take on a busy machine.
 BESIDE = 15
 
