@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import ratecard
 from nightly import examples
 from ratecard.examples import wrong_examples
-from ratecard.testing import rate_cards, table_files
+from ratecard.testing import LAWS, rate_cards, table_files
 from ratecard.testing.card_strategies import DRAWN_METHODS, card_of
 
 SOME = settings(
@@ -78,3 +78,11 @@ def test_every_law_holds_for_every_method(method: str) -> None:
     seen: set[str] = set()
     try_it()
     assert method in seen
+
+
+@settings(SOME, max_examples=examples(40, nightly=500))
+@given(table_files(methods=["tokens"], max_models=1), st.data())
+def test_no_rate_of_tokens_waits_for_a_prompt_that_is_refused(files: dict[str, bytes], data: st.DataObject) -> None:
+    """A tier begins at a prompt, so its rates need one with a price; this is rare, and so it is tried more often."""
+    [law] = (law for law in LAWS if law.name == "every rate is charged somewhere")
+    try_each([(law, case) for case in cases_of(card_of(files), files)], data)
