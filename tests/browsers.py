@@ -18,7 +18,7 @@ _ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-back
 
 @contextmanager
 def browser(width: int, height: int = 900, *, dark: bool = False) -> Iterator[webdriver.Chrome]:
-    """A tab of this width, without what earlier tabs left; the test is skipped where there is no browser."""
+    """A new tab of this width, in the one browser of a run. Skips the test where there is no browser."""
     opened = _started()
     before, current = opened.window_handles, opened.current_window_handle
     opened.switch_to.new_window("tab")
@@ -40,7 +40,7 @@ def browser(width: int, height: int = 900, *, dark: bool = False) -> Iterator[we
 
 @cache
 def _started() -> webdriver.Chrome:
-    """The one Chromium of a run, because starting one takes a second."""
+    """Start Chromium once in a run, because that takes a second."""
     chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if not chromium or not driver:
         pytest.skip("no browser: Chromium and chromedriver must be on the PATH")

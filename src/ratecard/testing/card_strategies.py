@@ -252,7 +252,6 @@ VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[TableDraf
 # Buckets beside those that every provider counts, and conditions with values other than the default.
 _PARTS = ("cache_write_1h", "input_audio", "cache_input_audio", "input_text", "input_image", "output_audio")
 _WHOLES = ("input", "output")
-_ANSWERED = ("output", "output_audio")
 _CACHES: st.SearchStrategy[list[str]] = st.just([]) | some(("cache_input", "cache_write"))
 _CONDITIONS = {"service_tier": ("batch", "priority"), "speed": ("fast",)}
 
@@ -280,7 +279,7 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
         value = draw(st.sampled_from(_CONDITIONS[name]))
         stated = {"tokens": draw(st.sampled_from(buckets)), name: value}
         # The other buckets keep their rate under this value, or are refused; with tiers, the prompt must have one.
-        ways = ("default",) if tiers and stated["tokens"] in _ANSWERED else ("default", "refuse")
+        ways = ("default",) if tiers and stated["tokens"].startswith("output") else ("default", "refuse")
         options["without_rate"] = {value: draw(st.sampled_from(ways))}
         lines += [{**tier, **stated, "rate": draw(rates_or_free())} for tier in ({}, *tiers)]
     if draw(st.booleans()):
