@@ -387,9 +387,22 @@ def test_models_come_in_the_order_of_our_own_usage(folders: tuple[Path, Path], t
     assert "plain beside t/plain: 4 USD of our usage\n" in text
 
 
+# Our tables, in which `plain` is also called `simple`.
+NAMED = OURS | {"ours.yaml": OURS["ours.yaml"].replace("    name: plain\n", "    name: plain\n    aliases: [simple]\n", 1)}
+
+
+@pytest.mark.parametrize("text", ["plain: tiers\nsimple: tiers\n", "tiers:\n  - plain\n  - simple\n"])
+def test_a_map_that_names_a_model_twice_is_refused(tmp_path: Path, text: str) -> None:
+    folder, path = str(written(tmp_path / "ours", NAMED)), tmp_path / "map.yaml"
+    path.write_text(text)
+    sent = CliRunner().invoke(main, ["compare", folder, folder, "--map", str(path), "--at=2026-06-01"])
+    assert (sent.exit_code, sent.stdout) == (1, "")
+    line = len(text.splitlines())
+    assert f"map.yaml:{line}: simple and plain are names of one model; keep one" in sent.stderr
+
+
 def test_usage_under_an_alias_is_usage_of_its_model(tmp_path: Path) -> None:
-    named = OURS["ours.yaml"].replace("    name: plain\n", "    name: plain\n    aliases: [simple]\n", 1)
-    folder = str(written(tmp_path / "ours", OURS | {"ours.yaml": named}))
+    folder = str(written(tmp_path / "ours", NAMED))
     usage, path = tmp_path / "usage.csv", tmp_path / "map.yaml"
     usage.write_text("type,model,tokens.input,tokens.output\ntext,plain,1000000,0\ntext,simple,2000000,0\n")
     path.write_text("plain: plain\n")

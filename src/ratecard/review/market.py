@@ -137,27 +137,41 @@ def read_matches(path: str | Path, ours: Tables, theirs: Tables) -> dict[str, li
     if not file.faults and not listed:
         file.fault((), "must hold models, like `our-model: their-model` or `our-model: [theirs, another]`")
     matches: dict[str, list[str]] = {}
+    our_names: dict[str, str] = {}
     for model, value in listed.items():
         names = [value] if isinstance(value, str) else value
         if not (isinstance(names, list) and names and all(isinstance(peer, str) and peer for peer in names)):
             file.fault((model,), f"{model} must name a model of {THEIRS}, or a list of such")
             continue
         matches[model] = names
-        _check_name(file.fault, (model,), model, OURS, ours)
+        _check_name(file.fault, (model,), model, OURS, ours, our_names)
+        their_names: dict[str, str] = {}
         for index, peer in enumerate(names):
             place = (model, index) if names is value else (model,)
-            _check_name(file.fault, place, peer, THEIRS, theirs)
-            if peer in names[:index]:
-                file.fault(place, f"{peer} is listed twice; keep one")
+            _check_name(file.fault, place, peer, THEIRS, theirs, their_names)
     if file.faults:
         raise TableError(file.faults)
     return matches
 
 
-def _check_name(fault: Callable[..., None], place: tuple[str | int, ...], name: str, side: str, tables: Tables) -> None:
-    if tables.named(name) is None:
+def _check_name(
+    fault: Callable[..., None],
+    place: tuple[str | int, ...],
+    name: str,
+    side: str,
+    tables: Tables,
+    listed: dict[str, str],
+) -> None:
+    """Add a fault for a name of no model, or of one that is listed; else list its model under this name."""
+    model = tables.named(name)
+    if model is None:
         near = did_you_mean(name, (*tables.models, *tables.aliases))
         fault(place, f"'{name}' is not a model of {side}.{near}")
+    elif (first := listed.get(model.model)) is None:
+        listed[model.model] = name
+    else:
+        words = "is listed twice" if first == name else f"and {first} are names of one model"
+        fault(place, f"{name} {words}; keep one")
 
 
 def compare_models(
