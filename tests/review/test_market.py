@@ -388,7 +388,8 @@ def test_models_come_in_the_order_of_our_own_usage(folders: tuple[Path, Path], t
 
 
 # Our tables, in which `plain` is also called `simple`.
-NAMED = OURS | {"ours.yaml": OURS["ours.yaml"].replace("    name: plain\n", "    name: plain\n    aliases: [simple]\n", 1)}
+PLAIN = "    name: plain\n"
+NAMED = OURS | {"ours.yaml": OURS["ours.yaml"].replace(PLAIN, f"{PLAIN}    aliases: [simple]\n", 1)}
 
 
 @pytest.mark.parametrize("text", ["plain: tiers\nsimple: tiers\n", "tiers:\n  - plain\n  - simple\n"])

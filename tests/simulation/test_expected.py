@@ -24,10 +24,20 @@ from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import elasticities_of, read_pace, volumes_of
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.report.sentences import annualised, answer, every_sentence, further, headline, own_days, scope
+from ratecard.simulation.report.sentences import (
+    annualised,
+    answer,
+    details,
+    every_sentence,
+    further,
+    headline,
+    own_days,
+    scope,
+)
 from ratecard.simulation.report.tables import bridge_table, effects_table, expected_table, sides_table
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
+from reports import mixed
 from shipped import FEW, few_models
 
 CLAUDE, KLING, GPT = "claude-opus-4-6", "kling-o3-pro-text-to-video", "openai-gpt-54"
@@ -141,6 +151,14 @@ def test_what_is_expected_comes_first_and_unchanged_usage_beside_it(found: Simul
     rows = {row[0]: row[2:5] for row in sides_table(report).rows}
     assert rows["dearer, expected"][0] == round_half_up(from_fraction(then, 12), 2)
     assert rows["dearer"][0] == round_half_up(from_fraction(after, 12), 2)
+
+
+def test_lost_and_new_requests_are_told_at_unchanged_usage(tmp_path: Path) -> None:
+    with mixed(tmp_path) as simulation:
+        plain, expected = Report(simulation), Report(simulation, Question("", elasticities_of({"all": -1})))
+        assert "by prices on the requests that both offer" in details(plain, 1)
+        unchanged = headline(plain, 1).removesuffix(".").replace("Revenue", "revenue")
+        assert details(expected, 1) == f"At unchanged usage, {unchanged}: {details(plain, 1)}"
 
 
 def percent(share: Fraction, sign: str = "+") -> str:

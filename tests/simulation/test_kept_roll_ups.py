@@ -309,6 +309,18 @@ def test_a_further_run_makes_a_damaged_roll_up_again(small: Path, tmp_path: Path
     assert not rollup(small, kept, NOW).anew
 
 
+def test_a_run_that_finds_nothing_new_writes_nothing(small: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "new" / "kept"
+    rollup(small, kept, NOW)
+
+    def written() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in kept.rglob("*") if path.name != ".lock"}
+
+    before = written()
+    assert rollup(small, kept, NOW).changes.read == ()
+    assert written() == before
+
+
 def test_places_that_cannot_be_written_or_read(usage: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     rollup(usage, kept, NOW)

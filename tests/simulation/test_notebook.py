@@ -1,5 +1,6 @@
 """How a simulation shows itself in a notebook."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import ratecard
 from ratecard.base.errors import SimulationError
+from ratecard.base.money import round_half_up
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.report.groups import ANSWERS
 from ratecard.simulation.result import Simulation
@@ -27,6 +29,15 @@ def test_a_notebook_shows_the_answer_a_table_and_bars(simulation: Simulation) ->
     assert "<p><b>Revenue rises by $" in shown
     assert shown.count("<tr>") == 1 + 3 + 2  # the heading, the changes, all others and the total
     assert shown.count("background: ") == 3
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown)[1:]]
+    by_model = {row.key[0]: row for row in simulation.table("model")}
+    for model, requests, *amounts in rows[:3]:
+        row = by_model[model]
+        before, after = (round_half_up(amount, 2) for amount in row.amounts)
+        shown_amounts = [Decimal(amount.replace("$", "")) for amount in amounts[:3]]
+        assert (int(requests), shown_amounts) == (row.requests, [before, after, after - before])
+    assert [row[:2] for row in rows[3:]] == [["All others", "60"], ["Total", "234"]]
+    assert f"<b>Revenue rises by {rows[-1][4].lstrip('+')} ({rows[-1][5]})" in shown
     assert "<script" not in shown
     words = "<Simulation of 240 rows, 234 priced, by model, day, customer: Revenue rises by $"
     assert repr(simulation).startswith(words)

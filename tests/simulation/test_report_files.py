@@ -86,6 +86,11 @@ def test_csv_of_a_tornado_runs_nothing_in_a_spreadsheet(report: Report, tmp_path
     assert (tmp_path / "tornado.csv").read_text(encoding="utf-8").splitlines()[1] == "'=1+1,2,-1,,'@why"
 
 
+def test_json_of_a_tornado_can_be_read_by_a_person(report: Report, tmp_path: Path) -> None:
+    write_tornado(report, Fraction(1, 2), [Swing("Élan", Decimal(2), None, None, "")], tmp_path / "tornado.json")
+    assert '"family": "Élan"' in (tmp_path / "tornado.json").read_text(encoding="utf-8")
+
+
 def test_parquet_has_decimals_and_names_as_they_are(simulation: Simulation, written: Path) -> None:
     table = pyarrow.parquet.read_table(written / "report.parquet")
     assert str(table.schema.field("current").type).startswith("decimal128(38,")
