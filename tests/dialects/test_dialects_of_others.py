@@ -76,7 +76,7 @@ def test_xai_counts_reasoning_beside_a_chat_and_in_a_response(usage: dict[str, A
 def test_xai_s_tools_are_counted_by_their_kind_or_refused() -> None:
     usage = {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120}
     kinds = {"web_search_calls": 2, "x_search_calls": 1, "code_interpreter_calls": 1, "mcp_calls": 3}
-    counts = {"web_search": 2, "x_search": 1, "code_interpreter": 1}
+    counts = {"web_search": 2, "x_search_call": 1, "code_interpreter": 1}
     told = usage | {"num_server_side_tools_used": 7, "server_side_tool_usage_details": kinds}
     listed = [{"type": "web_search_call", "action": {"type": "search"}}, {"type": "code_interpreter_call"}]
     # Calls that the usage counts are not counted again from the output.
@@ -270,6 +270,11 @@ def test_langchain_s_chunks_are_added_up_and_its_messages_are_not() -> None:
     told = {"usage": {"server_tool_use": {"web_search_requests": 2}}, "service_tier": "on_demand"}
     searched = read("langchain", chunk(1, 1, response_metadata=told))
     assert (searched.counts, searched.service_tier) == ({"web_search": 2}, "standard")
+    # No later part takes the searches back, whether it has a usage or none.
+    early = first | {"response_metadata": told}
+    bare = {"type": "AIMessageChunk", "id": "run-1", "response_metadata": told}
+    for parts in ([early, last], [first, bare, last], [first, last, bare, chunk(0, 0, chunk_position="last")]):
+        assert read("langchain", parts).counts == {"web_search": 2}
 
 
 def test_vercel_s_details_say_that_the_cache_is_part_of_the_input() -> None:

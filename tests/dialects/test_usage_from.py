@@ -473,6 +473,16 @@ def test_parts_of_a_stream_are_added_replaced_or_the_last_counts() -> None:
     }
 
 
+def test_arguments_of_other_types_are_refused_or_read() -> None:
+    not_a_dialect: Any = ["openai"]
+    with pytest.raises(QuoteError, match="dialect: Expected string, received array"):
+        usage_from(not_a_dialect, {})
+    with pytest.raises(QuoteError, match="counts: Expected object, received number"):
+        usage_from("anthropic", {"usage": ANTHROPIC}, model="m", counts=5)
+    page = usage_from("anthropic", {"usage": ANTHROPIC}, model="m", counts=SimpleNamespace(page=1))
+    assert page == usage_from("anthropic", {"usage": ANTHROPIC}, model="m", counts={"page": 1})
+
+
 def test_tools_are_counted_by_meter() -> None:
     def counts(dialect: str, response: Any, **given: Any) -> Any:
         usage = usage_from(dialect, response, model="m", **given)

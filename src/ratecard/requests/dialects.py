@@ -412,6 +412,8 @@ _GROQ = replace(
 # In a chat, reasoning is counted beside the completion, as the total shows; in a response, it is part of the output.
 _XAI_TOOLS = ("web_search", "x_search", "code_interpreter", "file_search", "document_search", "image_generation", "mcp")
 _XAI_CALLS = tuple(f"calls of {tool}" for tool in _XAI_TOOLS)
+# MCP calls have no price of their own: only their tokens are billed. The meter `x_search` counts results, not calls.
+_XAI_METERS = {"mcp": "", "x_search": "x_search_call"}
 _XAI = replace(
     _AS_OPENAI,
     counters=(
@@ -427,8 +429,7 @@ _XAI = replace(
         Counter("sources", (("num_sources_used",),), meter="source"),
         Counter("calls", (("num_server_side_tools_used",),)),
         *(
-            # MCP calls have no price of their own: only their tokens are billed.
-            Counter(calls, (("server_side_tool_usage_details", f"{tool}_calls"),), meter="" if tool == "mcp" else tool)
+            Counter(calls, (("server_side_tool_usage_details", f"{tool}_calls"),), meter=_XAI_METERS.get(tool, tool))
             for calls, tool in zip(_XAI_CALLS, _XAI_TOOLS, strict=True)
         ),
     ),

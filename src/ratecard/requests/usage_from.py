@@ -61,6 +61,8 @@ def usage_from(
     >>> usage.tokens, usage.service_tier
     ({'input': 1114, 'output': 406, 'cache_input': 1111}, 'batch')
     """
+    if not isinstance(dialect, str):
+        raise QuoteError(_INVALID, [(("dialect",), wrong_type("string", dialect))])
     if (known := DIALECTS.get(dialect)) is None:
         raise QuoteError(_INVALID, [(("dialect",), invalid_enum(DIALECTS, dialect))])
     problems: Problems = []
@@ -75,9 +77,11 @@ def usage_from(
         for part in response if listed else (response,):
             read.take(part)
     usage = None
-    if mapping_of(conditions.get("counts", {})) is None:
-        problems.append((("counts",), wrong_type("object", conditions["counts"])))
+    given = conditions.get("counts", {})
+    if (counts := mapping_of(given)) is None:
+        problems.append((("counts",), wrong_type("object", given)))
     else:
+        conditions |= {"counts": counts} if counts else {}
         try:
             usage = read.usage(model, conditions)
         except ValidationError as error:  # of the arguments: what a response says has been checked
@@ -162,6 +166,9 @@ class _Response:
         if self._stream and self._other and (pieces or seconds is not None):
             self._stream.refuse()
         self._list(part)
+        calls = self._calls_of(part)
+        # A part of a stream that counts no calls does not take back those of the parts before it.
+        self._calls = self._calls + calls if turn else calls or self._calls
         self._made_apart(part)
         if seconds is not None:
             self._other = {"seconds": checked_count(seconds, at_seconds, self._problems, fractions=True)}
@@ -172,7 +179,6 @@ class _Response:
                 beside.read_others()
         elif usage is not None or has_counts:
             self._reading = reading = CarefulReader(dialect, self._problems, at)
-            self._calls = self._calls + self._calls_of(part) if turn else self._calls_of(part)
             reading.sort_out(fields)
             reading.read_others()
             self._add(reading.counts, turn)
