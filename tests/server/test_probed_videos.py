@@ -94,6 +94,27 @@ def test_nothing_is_fetched_for_a_price_that_does_not_depend_on_it(card: ratecar
     assert answer.content == answered(card, None, body).content
 
 
+@pytest.mark.parametrize(
+    ("body", "query", "wrong"),
+    [
+        (UPSCALE | {"upscale_factor": 3}, "", ["upscale_factor"]),
+        (UPSCALE | {"upscale_factor": 3, "resolution": "9k"}, "", ["resolution", "upscale_factor"]),
+        (PROBED[1] | {"target_fps": 500}, "", ["target_fps"]),
+        (UPSCALE, "?explain=maybe", ["explain"]),
+        (UPSCALE, "?explain=true&explain=false", ["explain"]),
+        (UPSCALE, "?foo=1", []),  # it is said of the query as a whole
+    ],
+)
+def test_nothing_is_fetched_for_a_request_that_is_wrong(
+    card: ratecard.RateCard, body: dict[str, Any], query: str, wrong: list[str]
+) -> None:
+    probe = Probe(UNREADABLE)
+    with asked(application(LiveRateCard(card, clock=lambda: NOW), probe=probe)) as client:
+        answer = post(client, json.dumps(body).encode(), QUOTE + query)
+    assert (answer.status_code, sorted(set(answer.json()["details"]) - {"_errors"})) == (400, wrong)
+    assert probe.asked == []
+
+
 def test_without_a_probe_the_video_is_unknown(card: ratecard.RateCard) -> None:
     answer = answered(card, None, UPSCALE)
     assert answer.status_code == 400
@@ -109,7 +130,18 @@ def test_a_probe_may_be_a_coroutine(card: ratecard.RateCard) -> None:
     async def probe(url: str) -> SourceVideo:
         return CLIP
 
-    assert answered(card, probe, UPSCALE).content == b'{"quote":0.25}'
+    class Callable:
+        async def __call__(self, url: str) -> SourceVideo:
+            return CLIP
+
+    for each in (probe, Callable()):
+        assert answered(card, each, UPSCALE).content == b'{"quote":0.25}'
+
+
+def test_a_probe_that_returns_something_else_is_a_mistake_of_the_host(card: ratecard.RateCard) -> None:
+    assert answered(card, Probe({"seconds": 10}), UPSCALE).status_code == 500
+    unknown = answered(card, Probe(None), UPSCALE)
+    assert unknown.json()["details"]["video_url"]["_errors"] == ["Could not read the duration of the video"]
 
 
 def test_a_field_written_in_escapes_is_found(card: ratecard.RateCard) -> None:

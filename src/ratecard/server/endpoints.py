@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
-from inspect import iscoroutinefunction
+from inspect import isawaitable, iscoroutinefunction
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -75,6 +75,7 @@ from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion
 Probe = Callable[[str], Any]
 
 _URL = Url()
+_TWICE = "Given twice"
 # The most source videos that are read at once.
 _AT_ONCE = 8
 
@@ -150,12 +151,13 @@ def refuse_query(request: Request, *allowed: str) -> None:
 def explain_asked(request: Request) -> bool:
     """Return True if the query has `explain=true`. Raises `QuoteError` for another value or parameter."""
     refuse_query(request, "explain")
-    explains = False
-    for word in request.query_params.getlist("explain"):
-        if _BOOLEAN.accept(word) is None:
-            raise QuoteError(INVALID_QUERY, [(("explain",), _BOOLEAN.messages(word)[0])])
-        explains = word == "true"
-    return explains
+    words = request.query_params.getlist("explain")
+    messages = [_BOOLEAN.messages(word)[0] for word in words if _BOOLEAN.accept(word) is None]
+    if len(words) > 1:
+        messages.append(_TWICE)
+    if messages:
+        raise QuoteError(INVALID_QUERY, [(("explain",), message) for message in messages])
+    return words == ["true"]
 
 
 class _Answer(Response):
@@ -338,7 +340,7 @@ def listing_asked(
         if len(problems) == MOST_PROBLEMS:
             break
         if name not in names or name in values:
-            words = "Unrecognized key(s) in object" if name not in names else "Given twice"
+            words = "Unrecognized key(s) in object" if name not in names else _TWICE
             problems.append(((), f"{words}: '{echo(name)}'. Allowed: {allowed_values(names)}, each once"))
         values[name] = value
     types = Choice(sorted({served.card.tables.models[name].type for name in served.book.tables.models}))
@@ -400,21 +402,34 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
         words = f"Price {what} without running it"
         return service.pricing(name, path, words, answers, examples, parameters=(EXPLAIN,))
 
-    async def source_of(request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
-        """Return the source video of a request; None if it has no video, or its price does not depend on it."""
+    def waits_for_source(prices: PriceBook, fields: dict[str, Any]) -> bool:
+        """Return True if the price needs only the source video. Raises `QuoteError` with what else is wrong."""
         url = fields.get("video_url")
-        if not probe or not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
-            return None
-        video = await (probe(url) if iscoroutinefunction(probe) else probing.result_of(request, partial(probe, url)))
-        return video if isinstance(video, SourceVideo) else None
+        if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
+            return False
+        try:
+            _priced_video(prices, fields, None)
+        except QuoteError as error:
+            others = [problem for problem in error.problems if problem[0] != ("video_url",)]
+            if others or not error.problems:
+                raise QuoteError(error.error, others) from None
+        return True
+
+    async def source_of(request: Request, url: str, probe: Probe) -> SourceVideo | None:
+        """Return the video at a URL; None if the probe does not know it."""
+        video = probe(url) if iscoroutinefunction(probe) else await probing.result_of(request, partial(probe, url))
+        # A callable object may be a coroutine function without looking like one.
+        video = await video if isawaitable(video) else video
+        if video is not None and not isinstance(video, SourceVideo):
+            raise TypeError(f"the probe returned {type(video).__name__}. Allowed: a SourceVideo, or None")
+        return video
 
     async def answered(request: Request, price: _Price, *, of_source: bool = False) -> Response:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
         served = service.served(request)
 
-        def answer(fields: dict[str, Any], source: SourceVideo | None) -> Response:
+        def answer(fields: dict[str, Any], explain: bool, source: SourceVideo | None) -> Response:
             try:
-                explain = bool(request.scope["query_string"]) and explain_asked(request)
                 quote = price(served.book, fields, source)
             except QuoteError as error:
                 return table_answer(served, error.to_json(), 400, served.model_of(fields))
@@ -422,12 +437,16 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
                 return table_answer(served, explained(quote), model=quote.model)
             return table_answer(served, quote.to_json(), model=quote.model, ignored=quote.ignored)
 
+        fields, source = dict[str, Any](), None
         try:
             fields = await service.long_work.of_body(request, body, partial(read_body, body))
-            source = await source_of(request, served.book, fields) if of_source else None
+            explain = bool(request.scope["query_string"]) and explain_asked(request)
+            needs_source = partial(waits_for_source, served.book, fields)
+            if of_source and probe and await service.long_work.of_body(request, body, needs_source):
+                source = await source_of(request, fields["video_url"], probe)
         except QuoteError as error:
-            return table_answer(served, error.to_json(), 400)
-        return await service.long_work.of_body(request, body, partial(answer, fields, source))
+            return table_answer(served, error.to_json(), 400, served.model_of(fields))
+        return await service.long_work.of_body(request, body, partial(answer, fields, explain, source))
 
     prices = service.live.served.book
 
