@@ -328,6 +328,13 @@ def test_what_json_has_no_number_for_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("record", [ConsumptionLimits, Amounts])
+@pytest.mark.parametrize("given", ["2_0", "٢٠"])
+def test_an_amount_is_written_in_digits(record: type[ConsumptionLimits | Amounts], given: str) -> None:
+    with pytest.raises(ValidationError, match="must be a number in the digits 0 to 9"):
+        record.model_validate({"usd": given})
+
+
+@pytest.mark.parametrize("record", [ConsumptionLimits, Amounts])
 def test_an_amount_is_not_true_or_false(record: type[ConsumptionLimits | Amounts]) -> None:
     for make in (record, lambda **given: record.model_validate(given)):
         with pytest.raises(ValidationError, match="must be an amount, not true or false"):

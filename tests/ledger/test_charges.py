@@ -100,6 +100,13 @@ def test_other_content_is_refused(ledger: Ledger) -> None:
         booked(ledger, request_id="free", timestamp=later)
 
 
+def test_zero_is_the_same_content_with_or_without_a_sign(ledger: Ledger, card: RateCard) -> None:
+    tokens = {"type": "text", "model": "claude-opus-4-6", "usage": {"prompt_tokens": 5, "completion_tokens": 0}}
+    assert charge(ledger, card, tokens, **WHO).new
+    negative = tokens | {"usage": {"prompt_tokens": 5, "completion_tokens": -0.0}}
+    assert not charge(ledger, card, negative, **WHO).new
+
+
 def test_a_charge_and_an_append_of_the_same_rows_are_the_same(ledger: Ledger) -> None:
     quote = at_rates(quote_of("0.1"), HALF)
     ledger.append(quote, **WHO)

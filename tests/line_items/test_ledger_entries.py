@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -107,6 +108,21 @@ def test_a_time_without_a_zone_is_refused(prices: PriceBook, zone: tzinfo | None
     with pytest.raises(InstantError) as caught:
         prices.rate(USAGES[0]).ledger_entries(timestamp=when, request_id="r")
     assert str(caught.value) == f"{when!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)"
+
+
+def test_what_is_no_instant_currency_or_payment_is_refused(prices: PriceBook) -> None:
+    quote = prices.rate(USAGES[0])
+    day: Any = WHEN.date()
+    with pytest.raises(InstantError, match="has no time zone"):
+        quote.ledger_entries(timestamp=day, request_id="r")
+    currencies: list[Any] = [5, ["USD"]]
+    for currency in currencies:
+        with pytest.raises(CurrencyError, match="Allowed: a text, one of DIEM, BUNDLED_CREDITS, USD"):
+            rows_of(quote, currency=currency)
+    payments: list[Any] = ["USD", [("USD", quote.total)]]
+    for paid in payments:
+        with pytest.raises(CurrencyError, match="Allowed: what each balance pays, like"):
+            rows_of(quote, paid=paid)
 
 
 def test_currencies_are_those_of_real_exports(prices: PriceBook) -> None:

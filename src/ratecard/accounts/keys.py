@@ -194,9 +194,11 @@ def _nothing_is(empty: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: empty if value is None else value)
 
 
-def _no_flag(given: object) -> object:
+def _amount(given: object) -> object:
     if isinstance(given, bool):
         raise ValueError("must be an amount, not true or false")
+    if isinstance(given, str) and (not given.isascii() or "_" in given):
+        raise ValueError("must be a number in the digits 0 to 9")
     return given
 
 
@@ -206,8 +208,8 @@ def _no_float(given: object) -> object:
     return given
 
 
-_Limit = Annotated[Decimal | None, BeforeValidator(_no_flag)]
-_Spent = Annotated[Decimal, _nothing_is(0), BeforeValidator(_no_float), BeforeValidator(_no_flag)]
+_Limit = Annotated[Decimal | None, BeforeValidator(_amount)]
+_Spent = Annotated[Decimal, _nothing_is(0), BeforeValidator(_no_float), BeforeValidator(_amount)]
 
 
 class ConsumptionLimits(_Record):

@@ -19,12 +19,12 @@ MOST_AHEAD = 366 * 86_400
 
 
 def instant_of(moment: datetime) -> int:
-    """Convert an aware datetime to microseconds since 1970, exactly. Raises `InstantError` without a time zone.
+    """Convert an aware datetime to microseconds since 1970, exactly. Raises `InstantError` for anything else.
 
     >>> instant_of(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     1000000
     """
-    if moment.utcoffset() is None:
+    if not isinstance(moment, datetime) or moment.utcoffset() is None:
         raise InstantError(f"{moment!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
     return (moment - _EPOCH) // _MICROSECOND
 

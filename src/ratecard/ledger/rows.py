@@ -145,7 +145,8 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, (int, float, Decimal)):
         exact = value if isinstance(value, (int, Decimal)) else str(value)
-        return ["number", str(READING.normalize(READING.create_decimal(exact)))]
+        # The zero of a float may have a sign.
+        return ["number", str(READING.normalize(READING.create_decimal(exact)) or 0)]
     if (fields := mapping_of(value)) is not None:
         return ["object", {str(name): _plain(part) for name, part in fields.items()}]
     return ["array", *map(_plain, value)] if isinstance(value, (list, tuple)) else ["other", repr(value)]

@@ -158,6 +158,8 @@ def unknown_currency(given: str, *stated: Rates) -> str:
 def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
     """Return the worth of one unit of a balance in a currency. Raises `CurrencyError` if it cannot pay in it."""
     payers = worths(currency, rates)
+    if not isinstance(payer, str):
+        raise CurrencyError(f"currency={payer!r}. Allowed: a text, one of {', '.join(payers)}")
     if payer in payers:
         return payers[payer]
     reason = ""
@@ -170,6 +172,8 @@ def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
 
 def check_paid(amount: Decimal, currency: str, rates: Rates | None, paid: Mapping[str, Decimal]) -> None:
     """Raise `CurrencyError` unless the payments add up to an amount, exactly."""
+    if not isinstance(paid, Mapping):
+        raise CurrencyError(f"paid={paid!r}. Allowed: what each balance pays, like {{'USD': Decimal('0.22')}}")
     for name, part in paid.items():
         zero_or_more(f"paid[{name!r}]", part, CurrencyError)
     paid_sum = total([multiply(part, worth_of(name, currency, rates)) for name, part in paid.items()])

@@ -285,7 +285,7 @@ class Quote(_Value, frozen=True, gc=False):
         >>> [(str(row.price_per_unit), str(row.unit), str(row.amount), row.currency) for row in rows]
         [('0.22', '1', '-0.2', 'DIEM'), ('0.22', '0', '-0.02', 'USD')]
         """
-        if timestamp.utcoffset() is None:
+        if not isinstance(timestamp, datetime) or timestamp.utcoffset() is None:
             raise InstantError(f"{timestamp!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
         rows = [(line.sku, line.unit_rate, line.quantity, line.amount) for line in self.lines]
         if self.type == "video":
