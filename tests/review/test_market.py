@@ -264,6 +264,20 @@ def test_a_model_that_is_not_there_is_refused(cards: tuple[ratecard.RateCard, ra
         compare_models(*cards, {"plain": "t/plane"}, at=AT)
 
 
+def test_other_names_are_names_of_both_lists_and_each_of_one_thing(
+    cards: tuple[ratecard.RateCard, ratecard.RateCard],
+) -> None:
+    for renamed, words in (
+        ({"procesing": "service_tier"}, "'procesing' is not a .* of theirs. Did you mean 'processing'?"),
+        ({"processing": "service_teir"}, "'service_teir' is not a .* of ours. Did you mean 'service_tier'?"),
+    ):
+        with pytest.raises(ratecard.QuoteError, match=words):
+            compare_models(*cards, {"plain": "t/plain"}, at=AT, renamed=renamed)
+    # Their price of input would take the place of that of output.
+    market = compare_models(*cards, {"plain": "t/plain"}, at=AT, renamed={"input": "output"})
+    assert market.models[0].reason == "two prices of t/plain would be prices of 'output'"
+
+
 def run(folders: tuple[Path, Path], text: str, *words: str) -> Result:
     path = folders[0].parent / "map.yaml"
     path.write_text(text, encoding="utf-8")
@@ -409,3 +423,20 @@ def test_usage_under_an_alias_is_usage_of_its_model(tmp_path: Path) -> None:
     path.write_text("plain: plain\n")
     words = ["compare", folder, folder, "--map", str(path), "--at=2026-06-01", "--usage", str(usage)]
     assert "plain beside plain: 12 USD of our usage\n" in CliRunner().invoke(main, words).stdout
+
+
+def test_usage_is_paid_in_the_currency_of_its_model_and_what_has_no_price_is_said(tmp_path: Path) -> None:
+    euro = NAMED["ours.yaml"].replace("    currency: USD\n", "    currency: EUR\n", 1)
+    folder = str(written(tmp_path / "ours", OURS | {"ours.yaml": euro}))
+    usage, path = tmp_path / "usage.csv", tmp_path / "map.yaml"
+    usage.write_text(
+        "type,model,tokens.input,tokens.output,service_teir\ntext,plain,1000000,0,\ntext,tiers,1000000,0,\ntext,none,1,1,\n"
+    )
+    path.write_text("plain: plain\ntiers: tiers\n")
+    done = CliRunner().invoke(
+        main, ["compare", folder, folder, "--map", str(path), "--at=2026-06-01", "--usage", str(usage)]
+    )
+    assert "plain beside plain: 4 EUR of our usage\n" in done.stdout
+    assert "tiers beside tiers: 8 USD of our usage\n" in done.stdout, done.stdout
+    assert "Warning: 1 of 3 rows have no price, and are in no amount" in done.stderr
+    assert "Warning: Column 'service_teir' is not read. Did you mean 'service_tier'?" in done.stderr

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from ratecard.base.messages import plural
+from ratecard.base.money import add
 from ratecard.card import RateCard, load_rate_card
 from ratecard.cli.options import EXISTING_FILE, FOLDER, as_json_text, at_option, format_options, show
 from ratecard.cli.screen import align, heading_style, paragraph
@@ -63,13 +65,27 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:
-    """Return what recorded usage pays for each name of a model, at the prices of the instant of the comparison."""
+    """Return what recorded usage pays for each name of a model, at the prices of the instant of the comparison.
+
+    Each amount is in the currency of its model. What is not in the amounts is said on the standard error.
+    """
     check_usage([usage], None)
     with needing("--usage"):
         # Loaded only here, because it needs the engine.
         from ratecard.simulation.simulate import simulate
-    with simulate([usage], Side("ours", ours, at), by=["model"]) as simulation:
-        return {group.key[0]: group.amounts[0] for group in simulation.groups if group.key[0] is not None}
+    paid, rows, priced, warnings = dict[str, Decimal](), 0, 0, list[str]()
+    for currency in sorted({model.currency for model in ours.tables.models.values()}):
+        with simulate([usage], Side("ours", ours, at), by=["model"], currency=currency) as simulation:
+            rows, priced, warnings = simulation.rows, priced + simulation.priced, simulation.reading.warnings()
+            for group in simulation.groups:
+                if group.key[0] is not None:
+                    paid[group.key[0]] = add(paid.get(group.key[0], Decimal(0)), group.amounts[0])
+    warnings += (
+        [f"{rows - priced} of {plural(rows, 'row')} have no price, and are in no amount"] if priced < rows else []
+    )
+    for words in warnings:
+        click.echo(f"Warning: {words}", err=True)
+    return paid
 
 
 @click.command(short_help="Show our prices beside those of another list.")

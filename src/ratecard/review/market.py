@@ -191,7 +191,7 @@ def compare_models(
     `usage` is what our own usage pays for each of our models, under any names that usage may have for it; the models
     for which it pays most come first. Prices are exact, and those of different units are converted to one. A model
     without a price at the instant, or with one in another currency, is listed with the reason. Raises `QuoteError` for
-    a model that a list does not have.
+    a model, condition, bucket or meter that a list does not have.
 
     >>> from ratecard import load_rate_card
     >>> card = load_rate_card()
@@ -202,6 +202,8 @@ def compare_models(
     """
     instant = at or datetime.now(UTC)
     one, other = (side.listed._unproved.at(instant) for side in (ours, theirs))
+    for side, tables, names in ((THEIRS, other.tables, renamed or {}), (OURS, one.tables, (renamed or {}).values())):
+        _check_renamed(side, tables, names)
     pairs = [
         _matched(one, _known(one, model), other, _known(other, name), renamed or {})
         for model, names in models.items()
@@ -215,6 +217,14 @@ def compare_models(
         pairs.sort(key=lambda pair: -(pair.usage or 0))
         unmatched.sort(key=lambda model: -_paid(one.tables, model, paid))
     return Market(*labels, one.instant, tuple(pairs), tuple(unmatched))
+
+
+def _check_renamed(side: str, tables: Tables, names: Iterable[str]) -> None:
+    meters = tables.meters
+    known = [*meters.condition, *meters.buckets, *meters.by_name]
+    for name in names:
+        if name not in known:
+            raise QuoteError(f"'{name}' is not a condition, bucket or meter of {side}.{did_you_mean(name, known)}")
 
 
 def _by_model(tables: Tables, usage: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
@@ -295,10 +305,12 @@ class _Listed:
             (charge for version in versions for charge in version.charges),
             (factor for version in versions for factor in version.multipliers),
         )
-        self.charges = {
-            (renamed.get(counts, counts), renamed.get(bucket, bucket)): _with_names(costing, renamed)
-            for (counts, bucket), costing in self._costings()
-        }
+        self.charges: dict[_What, _Costing] = {}
+        for what, costing in self._costings():
+            as_ours = renamed.get(what[0], what[0]), renamed.get(what[1], what[1])
+            if as_ours in self.charges:
+                raise QuoteError(f"two prices of {model.model} would be prices of '{as_ours[1] or as_ours[0]}'")
+            self.charges[as_ours] = _with_names(costing, renamed)
 
     def _costings(self) -> Iterator[tuple[_What, _Costing]]:
         for charge in self._version.charges:
