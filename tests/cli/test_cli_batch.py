@@ -156,6 +156,15 @@ def test_a_heading_that_names_a_field_twice_is_wrong_use(heading: str) -> None:
     assert "names 'model' twice" in sent.stderr
 
 
+def test_a_csv_that_is_not_utf_8_is_refused_where_it_is_not() -> None:
+    sent = run("-", stdin=b"model,duration,note\novi-image-to-video,,caf\xe9\novi-image-to-video,,caf\xc3\xa9\n")
+    refused, priced = map(json.loads, sent.stdout.splitlines())
+    assert refused["details"]["_errors"] == ["Row 2 is not UTF-8. Save the file as UTF-8"]
+    assert (priced, sent.exit_code) == ({"quote": 0.22}, 1)
+    wide = run("-", stdin="model,duration\novi-image-to-video,\n".encode("utf-16"))
+    assert (wide.exit_code, "The heading of the CSV is not UTF-8. Save the file as UTF-8" in wide.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("name", ["missing.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_wrong_use(name: str) -> None:
     sent = run(name)

@@ -77,6 +77,18 @@ def test_a_broken_successor_is_one_fault_and_not_two(tmp_path: Path) -> None:
     assert faults(tmp_path) == ["b.yaml:14: rate 'free'"]
 
 
+def test_models_that_succeed_each_other_are_faults(tmp_path: Path) -> None:
+    """`old` leads to a ring of two others, and is no part of it."""
+    for name, successor in (("old", "one"), ("one", "two"), ("two", "one")):
+        retired = f"    retired: {{on: 2027-01-01, successor: {successor}}}\n    versions:"
+        (tmp_path / f"{name}.yaml").write_text(family(model(name).replace("    versions:", retired)))
+    assert faults(tmp_path) == [
+        f"{name}.yaml:8: successor '{successor}' leads back to this model, by successors of its own. Name one that"
+        " stays, or leave it out"
+        for name, successor in (("one", "two"), ("two", "one"))
+    ]
+
+
 @pytest.mark.parametrize("text", ["- x", "models: x", "models: [x]", "models: [{model: [x]}]"])
 def test_models_that_cannot_be_named_are_faults_like_any_other(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(f"family: x\n{text}\n" if text.startswith("m") else text)

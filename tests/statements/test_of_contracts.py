@@ -202,6 +202,11 @@ monthly:
             "holds outside of the contract, which is from 2026-09-01 until 2027-01-01",
         ),
         (
+            {"unit: mtoken": "unit: mtoken, until: 2026-09-01"},
+            "holds in no month: it is from 2026-09-01 until 2026-09-01",
+        ),
+        ({"from: 2026-10-01}": "from: 2027-01-01}"}, "holds in no month: it is from 2027-01-01 until 2027-01-01"),
+        (
             {
                 "source:": "currency: EUR\nsource:",
                 "{included: 0.5, unit: mtoken}": "{volume: [{rate: 2}], unit: mtoken}",

@@ -26,3 +26,12 @@ def unfit_row(row: Mapping[Any, Any]) -> str:
     if None in row:
         return "has more cells than the heading"
     return "has fewer cells than the heading. Is the file cut off?" if None in row.values() else ""
+
+
+def is_utf8(text: str) -> bool:
+    """Return True if no byte of a text was read as a lone surrogate, because it is not UTF-8.
+
+    >>> is_utf8("a"), is_utf8(bytes([97, 233]).decode("utf-8", "surrogateescape"))
+    (True, False)
+    """
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from ratecard.base.csv_text import unfit_row
+from ratecard.base.csv_text import is_utf8, unfit_row
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import MOST_NAMES, plural
 from ratecard.cli.simulate_progress import counted
@@ -89,11 +89,13 @@ def _is_csv(path: Path, content: bytes) -> bool:
 
 def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
     csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline=""), strict=True)
+    reader = csv.DictReader(io.StringIO(content.decode("utf-8", "surrogateescape"), newline=""), strict=True)
     try:
         names = [name.strip() for name in reader.fieldnames or ()]
     except csv.Error as error:
         raise click.UsageError(f"The heading is not CSV: {error}") from None
+    if not is_utf8("".join(names)):
+        raise click.UsageError("The heading of the CSV is not UTF-8. Save the file as UTF-8")
     if len(names) == 1 and (mark := next((mark for mark in ";\t" if mark in names[0]), None)):
         raise click.UsageError(f"The heading of the CSV has {mark!r} between its columns. Write commas")
     twice = sorted(name for name, times in Counter(names).items() if times > 1)
@@ -107,7 +109,8 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
         except csv.Error as error:  # An open quotation mark makes all rows after it part of this one.
             yield QuoteError(INVALID, [((), f"Row {reader.reader.line_num} is not CSV: {error}")])
             continue
-        if words := unfit_row(row):
+        words = unfit_row(row) or ("" if is_utf8("".join(row.values())) else "is not UTF-8. Save the file as UTF-8")
+        if words:
             yield QuoteError(INVALID, [((), f"Row {reader.line_num} {words}")])
         else:
             try:

@@ -109,6 +109,9 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
     if successor is not None and successor not in models and successor not in broken:
         near = did_you_mean(successor, models)
         yield ("retired", "successor"), f"successor '{successor}' is not in the tables.{near} Name a model's id"
+    if successor is not None and model.model in _successors(successor, models):
+        words = "is this model" if successor == model.model else "leads back to this model, by successors of its own"
+        yield ("retired", "successor"), f"successor '{successor}' {words}. Name one that stays, or leave it out"
     for index, version in enumerate(model.versions):
         for kind, name in version.searches.items():
             at, surcharge = ("versions", index, "surcharges", kind), models.get(name)
@@ -121,6 +124,16 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
             elif surcharge.currency != model.currency:
                 words = f"surcharge '{name}' is in {surcharge.currency}, and its amounts are added to {model.currency}"
                 yield at, f"{words}. Write one in {model.currency}"
+
+
+def _successors(name: str, models: Mapping[str, Model[Any]]) -> list[str]:
+    """Return a model and its successors, each once."""
+    names = [name]
+    while (model := models.get(names[-1])) and model.retired and (further := model.retired.successor):
+        if further in names:
+            break
+        names.append(further)
+    return names
 
 
 def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Iterator[Finding]:

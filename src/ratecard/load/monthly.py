@@ -55,6 +55,9 @@ class TermChecks:
             if early or (contract.until and term.until and term.until > contract.until):
                 until = f" until {contract.until}" if contract.until else ""
                 yield (index,), f"holds outside of the contract, which is from {contract.begins}{until}"
+            begins, ends = term.begins or contract.begins, term.until or contract.until
+            if not early and ends and ends <= begins:
+                yield (index,), f"holds in no month: it is from {begins} until {ends}"
             models = {name for name, _, _ in self._over(term)}
             other = next(
                 (model for name in sorted(models) if (model := self._models[name]).currency != contract.currency), None
