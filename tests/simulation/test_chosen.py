@@ -98,6 +98,22 @@ def test_a_condition_that_cannot_be_meant_is_refused(where: str, words: str) -> 
         rows(TABLE, where=where)
 
 
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("timestamp >= '2026-10-05'", "'timestamp' is a timestamp. Choose by day"),
+        ("characters > '1000'", "column 'characters' holds numbers, and is compared with text"),
+    ],
+)
+def test_text_is_compared_as_what_it_means(tmp_path: Path, where: str, words: str) -> None:
+    """As text, 900 is more than 1000, and so is a time of one zone than an earlier one of another."""
+    (tmp_path / "usage.csv").write_text(
+        "type,model,timestamp,characters\nspeech,tts-kokoro,2026-10-05T01:30+02:00,900\n"
+    )
+    with pytest.raises(SimulationError, match=words):
+        simulate(tmp_path / "usage.csv", "2026-10-06", where=where)
+
+
 def test_days_that_cannot_be_meant_are_refused() -> None:
     for since, until, words in (
         ("yesterday", None, "since is 'yesterday', and must be a day"),

@@ -107,6 +107,12 @@ def test_spans_whose_attributes_are_columns(tmp_path: Path, ending: str) -> None
         assert found.reading.chosen.startswith('where ("gen_ai.operation.name" is missing or')
 
 
+def test_spans_of_a_table_without_the_column_of_input_tokens_have_no_price(tmp_path: Path) -> None:
+    """The same spans one by one are refused: nothing says how many tokens they had."""
+    span = {"gen_ai.request.model": "claude-opus-4-6", "gen_ai.usage.output_tokens": 5, **WHEN}
+    assert priced(written(tmp_path / "spans.jsonl", [span]), "opentelemetry") == (Decimal(0), 0, 1)
+
+
 def test_spans_with_their_attributes_in_one_column(tmp_path: Path) -> None:
     rows = [{"name": "chat", "attributes": span, **WHEN} for span in [*SPANS, AGENT]]
     expected = (one_by_one("opentelemetry", SPANS), 4, 0)

@@ -309,6 +309,18 @@ def test_a_further_run_makes_a_damaged_roll_up_again(small: Path, tmp_path: Path
     assert not rollup(small, kept, NOW).anew
 
 
+def test_names_that_are_not_read_are_refused_or_told(tmp_path: Path) -> None:
+    """What is not kept cannot be asked for later, so that it is said when the groups are made."""
+    usage = tmp_path / "usage.csv"
+    usage.write_text(
+        "type,model,timestamp,prompt_tokens,completion_tokens,cached_token\ntext,claude-opus-4-6,2026-10-01,5,1,4\n"
+    )
+    words = "Column 'cached_token' is not read. Did you mean 'cached_tokens'? Then name it: --map cached_tokens="
+    assert rollup(usage, tmp_path / "kept", NOW).warnings == (f"{words}cached_token",)
+    with pytest.raises(SimulationError, match=r"'cached_tokns' is not a column .*Did you mean 'cached_tokens'"):
+        rollup(usage, tmp_path / "kept", NOW, columns={"cached_tokns": "cached_token"})
+
+
 def test_a_run_that_finds_nothing_new_writes_nothing(small: Path, tmp_path: Path) -> None:
     kept = tmp_path / "new" / "kept"
     rollup(small, kept, NOW)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -106,6 +107,56 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path, second: str) -> Non
         assert words == (
             f"the columns '{both[0]}' and '{both[1]}' have one name, or differ in capitals alone: give them two names"
         )
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_columns_of_two_files_that_differ_in_capitals_are_refused(tmp_path: Path, ending: str) -> None:
+    one, other = TEXT | {"prompt_tokens": 5, "service_tier": "batch"}, TEXT | {"Service_Tier": "batch"}
+    files = [written(tmp_path / f"{name}.{ending}", row) for name, row in (("a", one), ("b", other))]
+    for both in (files, files[::-1]):
+        with pytest.raises(SimulationError, match="have one name, or differ in capitals alone"):
+            simulate(both, "2026-10-01")
+
+
+def test_names_within_a_column_of_counts_that_differ_in_capitals_are_refused(tmp_path: Path) -> None:
+    rows = [TEXT | {"completion_tokens": None, "tokens": {name: 1, "output": 1}} for name in ("input", "Input")]
+    with pytest.raises(SimulationError, match=r"'tokens\.Input' and 'tokens\.input' have one name"):
+        simulate(lines(tmp_path / "usage.jsonl", *rows), "2026-10-01")
+
+
+@pytest.mark.parametrize("outer", ["tokens", "counts"])
+def test_a_column_of_counts_holds_objects_or_nothing(tmp_path: Path, outer: str) -> None:
+    words = f"'{outer}' is .*must be an object of counts"
+    for ending, given in (("csv", "7"), ("parquet", "7"), ("parquet", 7), ("parquet", [7]), ("jsonl", 7)):
+        usage = written(tmp_path / f"usage.{ending}", TEXT | {"prompt_tokens": 5, outer: given})
+        with pytest.raises(SimulationError, match=words):
+            simulate(usage, "2026-10-01")
+    empty = written(tmp_path / "usage.csv", TEXT | {"prompt_tokens": 1_000_000, outer: ""})
+    with simulate(empty, "2026-10-01") as found:
+        assert found.total.amounts == (UNCACHED,)
+
+
+def test_a_column_without_a_name_is_refused(tmp_path: Path) -> None:
+    """Frames of pandas are written to CSV with one."""
+    pandas.DataFrame([SPEECH]).to_csv(tmp_path / "usage.csv")
+    lines(tmp_path / "usage.jsonl", {"": 0, **SPEECH})
+    for ending in ("csv", "jsonl"):
+        with pytest.raises(SimulationError, match="column 1 of the usage has no name"):
+            simulate(tmp_path / f"usage.{ending}", "2026-10-01")
+
+
+def test_a_bucket_that_no_table_knows_is_refused_by_its_name(tmp_path: Path) -> None:
+    for bucket in ("reasoning", "Input"):
+        usage = written(tmp_path / "usage.csv", TEXT | {"prompt_tokens": 5, f"tokens.{bucket}": 5})
+        with pytest.raises(SimulationError, match=rf"Unrecognized key\(s\) in object: '{bucket}'"):
+            simulate(usage, "2026-10-01", strict=True)
+
+
+def test_a_byte_order_mark_before_json_lines_is_named(tmp_path: Path) -> None:
+    usage = lines(tmp_path / "usage.jsonl", SPEECH, SPEECH)
+    usage.write_bytes(b"\xef\xbb\xbf" + usage.read_bytes())
+    with pytest.raises(SimulationError, match=r"usage\.jsonl, line 1: begins with a byte order mark\. Save it as"):
+        simulate(usage, "2026-10-01")
 
 
 @pytest.mark.parametrize(
@@ -250,6 +301,7 @@ def test_columns_that_look_like_missing_ones(tmp_path: Path) -> None:
         "cache_read_input_tokens": "cached_tokens",
         "cache_write_tokens": "cache_creation_input_tokens",
         "Web_Search_Request": "web_search_requests",
+        "service_teir": "service_tier",
     }
     row = {"type": "text", "model": "claude-opus-4-6", **dict.fromkeys((*meant, "region", "request_id"), "1")}
     assert reading_of(written(tmp_path / "usage.csv", row), current="2026-10-02").meant == meant

@@ -104,7 +104,8 @@ def test_keys_of_any_type(engines: Engines) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("audio", 1), ("duration", 5), ("characters", True), ("model", 1), ("timestamp", 5)]
+    ("name", "value"),
+    [("audio", 1), ("duration", 5), ("characters", True), ("model", 1), ("timestamp", 5), ("tokens", 1), ("counts", 1)],
 )
 def test_a_column_of_the_wrong_type_is_named(engines: Engines, name: str, value: object) -> None:
     usage = usage_of("speech", SPEECH, **{"characters": [1], name: [value]})

@@ -151,6 +151,18 @@ def test_costs_by_unit_and_by_sku(tmp_path: Path) -> None:
         assert [cell.model for cell in found.margin().below[1]] == [KLING]
 
 
+def test_what_no_row_has_needs_no_cost(tmp_path: Path) -> None:
+    """A text without cached tokens costs what its input and output cost."""
+    file = tmp_path / "costs.csv"
+    file.write_text("sku,cost\nclaude-opus-4-6-llm-input-mtoken,3\nclaude-opus-4-6-llm-output-mtoken,5\n")
+    row = {"type": "text", "model": "claude-opus-4-6", "prompt_tokens": 1_000_000, "completion_tokens": 2_000_000}
+    row["timestamp"] = datetime(2026, 10, 1, tzinfo=UTC)
+    with simulate(table_of([row]), CARD, by=["model"], costs=file) as found:
+        assert (found.margin().total.costs, found.margin().total.unknown) == ((Decimal(13),), 0)
+    with simulate(table_of([row, row | {"cached_tokens": 1}]), CARD, by=["model"], costs=file) as found:
+        assert found.margin().total.unknown == 2
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

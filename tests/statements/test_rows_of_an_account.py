@@ -15,6 +15,7 @@ import pytest
 from statement_tables import WORDS, write_rows, write_tables
 
 from ratecard import load_rate_card
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.statements import StatementError, differences, make, statement
 from ratecard.statements import rows as statement_rows
@@ -353,6 +354,18 @@ def test_a_column_that_looks_like_a_missing_one_is_named(tmp_path: Path, tables:
     named = statement(usage, account="acme", month="2026-10", tables=tables, columns={"cached_tokens": "Cached_Tokens"})
     assert not [note for note in named.notes if "is not read" in note]
     assert named.lines != found.lines
+    with pytest.raises(SimulationError, match=r"'cached_tokns' is not a column .*Did you mean 'cached_tokens'"):
+        statement(usage, account="acme", month="2026-10", tables=tables, columns={"cached_tokns": "Cached_Tokens"})
+
+
+def test_a_column_that_looks_like_a_condition_is_named(tmp_path: Path, tables: Path) -> None:
+    usage = tmp_path / "usage.csv"
+    heading = "type,model,timestamp,account,prompt_tokens,completion_tokens,service_teir"
+    usage.write_text(f"{heading}\ntext,scribe,2026-10-03,acme,9,1,batch\n")
+    words = (
+        "Column 'service_teir' is not read. Did you mean 'service_tier'? Then name it: --map service_tier=service_teir"
+    )
+    assert words in statement(usage, account="acme", month="2026-10", tables=tables).notes
 
 
 def test_an_account_without_a_row_in_a_month_is_not_taken_for_a_slip_if_it_has_others(

@@ -4,6 +4,7 @@ import csv
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pyarrow
@@ -168,8 +169,9 @@ def test_list_prices_of_a_month_are_those_of_the_report(tmp_path: Path) -> None:
 def test_what_has_no_instants_of_rows_is_refused(tmp_path: Path) -> None:
     prices, place = write(tmp_path / "prices", ACME), usage(tmp_path)
     rollup(place, tmp_path / "kept", tables=prices, by=["model", "account"])
-    with pytest.raises(StatementError, match="is a roll-up, which has no instants of its rows"):
-        simulated_months(tmp_path / "kept", tables=prices)
+    for make in (simulated_months, partial(statement, account="a-1", month="2026-11")):
+        with pytest.raises(StatementError, match="is a roll-up, which has no instants of its rows"):
+            make(tmp_path / "kept", tables=prices)
     with pytest.raises(StatementError, match="the prices of each row's own instant"):
         simulated_months(place, "2026-10-01", tables=prices)
     bare = pyarrow.table({"type": ["text"], "model": ["flat"], "timestamp": [datetime(2026, 10, 1, tzinfo=UTC)]})

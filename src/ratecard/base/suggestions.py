@@ -43,7 +43,7 @@ def few_suggestions(most: int = MOST_COMPARED) -> Iterator[None]:
 def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool = False) -> list[str]:
     """List at most `most` known words, nearest first: by likeness, or by how much of `given` they contain.
 
-    With `slip`, list only words that differ by about one letter.
+    With `slip`, list only words that differ by about one letter, or by two neighbouring letters in the other order.
 
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
     ['kling-v3-pro', 'kling-o3-pro']
@@ -70,9 +70,26 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
         if max(bound, (bound + share) / 2) < enough:
             continue
         ratio = 2 * letters_in_common(lower, wanted) / length
+        if slip and _are_swapped(lower, wanted):
+            ratio = 1.0
         scored.append((max(ratio, (ratio + share) / 2), word))
         scored.sort(key=lambda pair: -pair[0])
     return [word for likeness, word in scored[:most] if likeness >= least]
+
+
+def _are_swapped(one: str, other: str) -> bool:
+    """Return True if two words differ by two neighbouring letters in the other order.
+
+    >>> _are_swapped("service_teir", "service_tier"), _are_swapped("tier", "tiers"), _are_swapped("abcd", "badc")
+    (True, False, False)
+    """
+    places = [place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
+    return (
+        len(one) == len(other)
+        and len(places) == 2
+        and places[1] == places[0] + 1
+        and one[places[0] : places[0] + 2] == other[places[0] : places[0] + 2][::-1]
+    )
 
 
 def letters_in_common(one: str, other: str) -> int:

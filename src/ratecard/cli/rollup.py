@@ -65,6 +65,8 @@ def rollup(usage: Sequence[str], out: str, **given: Any) -> None:
             from ratecard.simulation.rollup import rollup as keep
         with progress() as begin:
             report = keep(list(usage), out, progress=begin, **given)
+    for words in report.warnings:
+        click.echo(f"Warning: {words}", err=True)
     if report.anew:
         click.echo(f"All files are read again: {report.anew}", err=True)
     counts = {"new": report.changes.new, "changed": report.changes.changed, "gone": report.changes.gone}

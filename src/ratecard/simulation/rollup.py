@@ -12,6 +12,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.engines import Engine, opened_usage
+from ratecard.simulation.groups.grouped_usage import Reading
 from ratecard.simulation.groups.kept.keep import Changes, Written, keep
 from ratecard.simulation.groups.kept.kept_usage import kept_place, place_at
 from ratecard.simulation.groups.kept.place import MANIFEST, PACKS, Asked, Distinguished, KeptPlace, Manifest
@@ -42,6 +43,8 @@ class KeptRollUp:
     bytes: int
     changes: Changes
     anew: str = ""
+    # Warnings of columns that were not read, and look like some that the usage does not have.
+    warnings: tuple[str, ...] = ()
 
 
 @enough_memory()
@@ -98,7 +101,9 @@ def rollup(
             compared = tuple(replace(side, at=None if dated else side.at or _ANY_INSTANT) for side in compared)
             keys = tuple(key for key in keys_of(known) if key in _BY) if by is None else tuple(dict.fromkeys(by))
             grouped = (*dict.fromkeys((*keys, *([DAY] if dated else []))), FILE)
+            known.check_names(names, (*grouped, *chosen.columns))
             plan = plan_of(compared, grouped, known, chosen)
+            reading = Reading(opened.source).with_columns(known, plan, known.layouts)
             manifest = Manifest(
                 version=version("ratecard"),
                 usage=tuple(paths),
@@ -139,6 +144,7 @@ def rollup(
             size,
             changes,
             anew,
+            tuple(reading.warnings()),
         )
     finally:
         workspace.close()

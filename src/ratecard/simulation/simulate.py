@@ -9,6 +9,7 @@ from typing import Any
 
 from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
+from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
@@ -26,15 +27,14 @@ from ratecard.simulation.prices.pricer import NO_REMAPPING, Pricer, Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Costs, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.result import Simulation
-from ratecard.simulation.rows.billing_export import EXPORT_NAMES, ROW_COLUMNS
-from ratecard.simulation.rows.columns import DAY, LAYOUTS, USAGE_COLUMNS
+from ratecard.simulation.rows.billing_export import ROW_COLUMNS
+from ratecard.simulation.rows.columns import DAY, LAYOUTS
 from ratecard.simulation.rows.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.rows.files import FILE
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.workspace import Workspace, enough_memory
 
 # The columns that a simulation knows.
-_NAMES = ("type", "model", "timestamp", "customer", "account", *USAGE_COLUMNS)
 
 
 @enough_memory()
@@ -86,6 +86,8 @@ def simulate(
     one side offers is `lost` or `new`. Raises `SimulationError`; with `strict` also for rows that no side can price,
     which otherwise are counted by reason in `unpriced`.
     """
+    if currency not in ISO_4217:
+        raise SimulationError(f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD")
     folder = Path(tables) if tables else None
     with uncollected():
         compared = sides(current, candidates, folder)
@@ -112,7 +114,7 @@ def simulate(
             elif usage_dialect and not known.is_counted:
                 chosen = Chosen.of(requests_only(usage_dialect, known.types, where), since, until)
             keys = keys_of(known, contracts=contracts) if by is None else by
-            _check_names(known, names, (*keys, *chosen.columns))
+            known.check_names(names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping, contracts=contracts)
             plain_plan = plan_of(compared, keys, known, chosen, paid, contracts=contracts) if remapping else plan
             opened.check(plan, plain_plan)
@@ -153,17 +155,6 @@ def simulate(
         workspace.close()
         raise SimulationError(answers.unpriced_text())
     return answers
-
-
-def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
-    """Raise `SimulationError` where `columns` maps a name that is not used."""
-    known_names = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
-    columns = {column.name for layout in known.layouts.values() for column in layout.columns}
-    for name, theirs in names.items():
-        if name not in known_names and name not in columns:
-            near = did_you_mean(name, known_names)
-            words = "is not a column that a simulation reads, and nothing is grouped or chosen by it"
-            raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
 
 
 def keys_of(usage: Usage, *, contracts: bool = False) -> tuple[str, ...]:

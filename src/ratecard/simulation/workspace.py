@@ -27,9 +27,14 @@ from ratecard.simulation.spill import (
 
 
 def check_column_names(names: Iterable[str]) -> None:
-    """Raise `SimulationError` for two columns of one name: engines would take only one of them, or rename the other."""
+    """Raise `SimulationError` for two columns of one name, and for one without a name.
+
+    Of two, engines would take only one, or rename the other.
+    """
     known: dict[str, str] = {}
-    for name in names:
+    for number, name in enumerate(names, 1):
+        if not name:
+            raise SimulationError(f"column {number} of the usage has no name. Name it, or leave it out")
         if (other := known.get(name.casefold())) is not None:
             raise SimulationError(_one_name(other, name))
         known[name.casefold()] = name
@@ -43,6 +48,7 @@ _CSV = re.compile(r"CSV Error on Line: (\d+)\nOriginal Line: .*?\n([^\n]+)\s+Pos
 # The engine's words for a file whose lines do not all end like its first lines.
 _ENDS = "reached an invalid state"
 _JSON = re.compile(r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d+): ([^\n]+)')
+_BOM = "byte order mark"
 _TWICE = re.compile(r'has duplicate key "([^"\n]+)"')
 _FILE = re.compile(r"^  file = (.*)$", re.MULTILINE)
 _NO_PARQUET = re.compile("magic bytes|too small to be a Parquet file")
@@ -79,6 +85,8 @@ def _reason(words: str) -> str:
     if twice := _TWICE.search(words):
         return _one_name(twice[1], twice[1])
     if broken := _JSON.search(words):
+        if _BOM in broken[3]:
+            return f"{broken[1]}, line 1: begins with a {_BOM}. Save it as UTF-8 without one"
         return f"{broken[1]}, line {_broken_line(broken[1], int(broken[2]))}: {broken[3].rstrip(' .')}"
     if _ENDS in words:
         return "lines of a CSV file end in different ways (\\n, \\r\\n or \\r). Save it again, with one of them"

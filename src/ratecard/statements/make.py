@@ -1,7 +1,7 @@
 """Make the statement of an account and a month from its usage: rate or read the lines, and settle the terms."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -14,9 +14,12 @@ from ratecard.base.messages import plural
 from ratecard.base.money import ISO_4217, USD, is_balance, nearest, plain_text, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
+from ratecard.requests.counters import UsageDialect
 from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.groups.engines import opened_usage
 from ratecard.simulation.groups.grouped_usage import not_read
+from ratecard.simulation.groups.kept.kept_usage import kept_place
+from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace, enough_memory
@@ -72,14 +75,36 @@ def statement(
     begins = asked_month(account, month, currency)
     card = tables if isinstance(tables, RateCard) else load_rate_card(tables)
     usage_dialect = table_dialect(dialect) if dialect is not None else None
-    with enough_memory(), closing(Workspace(memory)) as workspace:
-        opening = opened_usage(workspace, usage, columns or {}, None, None, [card], silent, usage_dialect)
-        with opening as opened:
-            rows = AccountRows(workspace, opened, account, usage_dialect)
-            if odd_rows := of_no_month(rows):
-                raise StatementError(odd_rows)
-            currency = currency or _currency_of(card, rows, begins)
-            return AccountMonths(card, rows, currency).statement(begins, opening_balance)
+    with (
+        enough_memory(),
+        closing(Workspace(memory)) as workspace,
+        opened_rows(workspace, usage, columns or {}, [card], usage_dialect) as opened,
+    ):
+        rows = AccountRows(workspace, opened, account, usage_dialect)
+        if odd_rows := of_no_month(rows):
+            raise StatementError(odd_rows)
+        currency = currency or _currency_of(card, rows, begins)
+        return AccountMonths(card, rows, currency).statement(begins, opening_balance)
+
+
+@contextmanager
+def opened_rows(
+    workspace: Workspace,
+    usage: Any,
+    columns: Mapping[str, str],
+    cards: Sequence[RateCard],
+    dialect: UsageDialect | None,
+) -> Iterator[OpenUsage]:
+    """Open the usage that statements are made of; a roll-up is refused, and so are names in `columns` that are unknown.
+
+    Raises `StatementError` or `SimulationError`.
+    """
+    if place := kept_place(usage, workspace.folder):
+        words = f"{place} is a roll-up, which has no instants of its rows, and terms of a month need their order"
+        raise StatementError(f"{words}. Give the usage that it was made of")
+    with opened_usage(workspace, usage, columns, None, None, cards, silent, dialect) as opened:
+        opened.known.check_names(columns)
+        yield opened
 
 
 def asked_month(account: str, month: date | str, currency: str | None) -> date:
@@ -173,7 +198,7 @@ class AccountMonths:
         if alike := self._alike():
             names = " and ".join(f"'{name}'" for name in alike)
             notes.append(f"Accounts of nearly the same name: {names}. Nothing of theirs is on this statement")
-        notes += [*not_read(self.rows.near_columns(month)), *self.elsewhere(month)]
+        notes += [*not_read(self.rows.near_columns(month, self.card.tables.meters.condition)), *self.elsewhere(month)]
         if self.card.contracts and not self.card.contract_of(None, self.account, utc(month)):
             # A contract that begins later in the month has prices in it, and no terms.
             words = "terms" if self._month(month).statement.contracts else "prices and terms"

@@ -1,7 +1,7 @@
 """The rows of one account in a usage, as a simulation reads them, in order of time; booked ones are not rated again."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -207,12 +207,16 @@ class AccountRows:
             return []
         return self._texts(f"{self._text(name)} FROM {self._table} WHERE {self._within(month)}")
 
-    def near_columns(self, month: date) -> dict[str, str]:
-        """Return unread columns, each with the missing column of the account's rows in a month that it looks like."""
+    def near_columns(self, month: date, conditions: Iterable[str]) -> dict[str, str]:
+        """Return unread columns, each with the missing column of the account's rows in a month that it looks like.
+
+        `conditions` are those that a row may state.
+        """
         if self.is_ledger:
             return {}
         known, types = self._known, self.distinct("type", month) or self._known.layouts
         names = [column.name for type_ in types if type_ in known.layouts for column in known.layouts[type_].columns]
+        names += conditions
         read = {known.columns[name] for name in (*self._names, "timestamp", known.account) if known.has(name)}
         return near_columns(
             (name for name in known.types if name not in read), (name for name in names if not known.has(name))

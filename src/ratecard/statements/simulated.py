@@ -15,15 +15,12 @@ from ratecard.base.files import replacing
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
-from ratecard.simulation.groups.engines import opened_usage
-from ratecard.simulation.groups.kept.kept_usage import kept_place
 from ratecard.simulation.prices.sides import Specification, sides
-from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import StatementError, exact_text
-from ratecard.statements.make import AccountMonths, of_no_month, terms_in
+from ratecard.statements.make import AccountMonths, of_no_month, opened_rows, terms_in
 from ratecard.statements.months import months_between
 from ratecard.statements.rows import AccountRows
 from ratecard.tables.monthly import MONTHLY_MINIMUM
@@ -91,11 +88,8 @@ def simulated_months(
     named = sorted({*accounts} or signed)
     usage_dialect = table_dialect(dialect) if dialect is not None else None
     with closing(Workspace(memory)) as workspace:
-        if place := kept_place(usage, workspace.folder, None):
-            words = f"{place} is a roll-up, which has no instants of its rows, and terms of a month need their order"
-            raise StatementError(f"{words}. Give the usage that it was made of")
         cards = [side.card for side in compared]
-        with opened_usage(workspace, usage, columns or {}, None, None, cards, silent, usage_dialect) as opened:
+        with opened_rows(workspace, usage, columns or {}, cards, usage_dialect) as opened:
             if opened.known.is_ledger:
                 words = "a billing export holds what each account was charged already, under every side"
                 raise StatementError(f"{words}. `statement` says what an account pays by it")

@@ -72,12 +72,13 @@ class Reading:
             return replace(self, columns=columns, meant=nearly_named(usage.columns))
         missing = {name: tuple(column for column in names if not usage.has(column)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
+        conditions = (name for meters in plan.meters for name in meters.condition if not usage.has(name))
         return replace(
             self,
             columns=columns,
             missing={name: names for name, names in missing.items() if names},
             unused=unused,
-            meant=near_columns(unused, (name for names in missing.values() for name in names)),
+            meant=near_columns(unused, (*(name for names in missing.values() for name in names), *conditions)),
             timed=usage.has("timestamp"),
         )
 

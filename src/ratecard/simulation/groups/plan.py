@@ -1,10 +1,13 @@
 """The plan of a roll-up: the keys of a group, the columns of the usage, and the types that are read together."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from ratecard.base.errors import SimulationError
+from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.groups.predicates import Predicates
+from ratecard.simulation.rows.billing_export import EXPORT_NAMES
 from ratecard.simulation.rows.columns import (
     ACCOUNT_COLUMN,
     ACCOUNT_COLUMNS,
@@ -12,6 +15,7 @@ from ratecard.simulation.rows.columns import (
     LAYOUTS,
     LEDGER,
     PLACES_SUMMED,
+    USAGE_COLUMNS,
     Layout,
     UsageColumn,
 )
@@ -35,6 +39,7 @@ EARLIEST = date.min
 MEDIA, _TOKENS, OTHER_TYPES = "video and music", "tokens", "other types"
 # The types whose requests each have their own length, which is not summed.
 _MEDIA = ("video", "music")
+_NAMES = ("type", "model", "timestamp", *ACCOUNT_COLUMNS, *USAGE_COLUMNS)
 NO_ACCOUNT = (
     "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are. "
     "Name it: --map account=COLUMN"
@@ -134,6 +139,16 @@ class Usage(NamedTuple):
     def gives(self, name: str) -> bool:
         """Return True if rows have a known column; for `type`, also if they can have the type of their model."""
         return self.has(name) or (name == "type" and self.untyped)
+
+    def check_names(self, names: Mapping[str, str], used: Sequence[str] = ()) -> None:
+        """Raise `SimulationError` where `names` maps a name that is not read, nor `used` for groups or a choice."""
+        known_names = (*(EXPORT_NAMES if self.is_ledger else ()), *_NAMES, *used)
+        columns = {column.name for layout in self.layouts.values() for column in layout.columns}
+        for name, theirs in names.items():
+            if name not in known_names and name not in columns:
+                near = did_you_mean(name, known_names)
+                words = "is not a column that a simulation reads, and nothing is grouped or chosen by it"
+                raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
 
     @property
     def account(self) -> str:

@@ -537,7 +537,7 @@ def _one_if(condition: str) -> str:
 
 def sum_of(column: UsageColumn) -> str:
     """Return the column of the sum of a quantity in the query."""
-    return f"sum_{column.name}"
+    return f"sum_{column.name.replace('.', '_')}"
 
 
 def sum_of_count(number: int) -> str:

@@ -111,12 +111,14 @@ class ListedCosts(Costs):
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
         """Return the cost of a row, per request and per unit of each quantity; None where it is not known."""
         shape, costs = sold.price.shape or sold.counted.shape, list(NOTHING) * len(sold.price.amounts)
+        quantities = (sold.counted.requests, *sold.counted.sums)
         for line in sold.price.lines:
-            if line.sku == ROUNDING_PART or line.unit == MINIMUM:
+            place = line.number if line.counted is None else line.counted
+            # What no row of the shape has, such as cached tokens, costs nothing, so that its cost need not be known.
+            if line.sku == ROUNDING_PART or line.unit == MINIMUM or not quantities[place]:
                 continue
             if (cost := self._of_unit(shape.model, line, sold.side.card)) is None:
                 return None
-            place = line.number if line.counted is None else line.counted
             costs[place] = EXACT.add(costs[place], EXACT.multiply(line.quantity, cost))
         return tuple(costs)
 

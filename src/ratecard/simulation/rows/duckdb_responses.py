@@ -116,7 +116,8 @@ class _Table:
 
     def _sound(self, plan: UsagePlan) -> Iterator[str]:
         """Yield the conditions of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
-        yield from (f"{self._given[name]} IS NOT NULL" for name in self._dialect.required if name in self._given)
+        for name in self._dialect.required:
+            yield f"{self._given[name]} IS NOT NULL" if name in self._given else "FALSE"
         # The check of a bucket's column refuses its wrong counts; all others are checked here.
         columns = {names[0] for names in plan.buckets.values() if len(names) == 1}
         for counter in self._dialect.counters:

@@ -61,6 +61,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named
     files_by_heading: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for file in files:
         files_by_heading.setdefault(_heading(connection, file), []).append(file)
+    check_column_names(dict.fromkeys(name for _, names in files_by_heading for name in names))
     return " UNION ALL BY NAME ".join(
         _READ.format(
             files=", ".join(DuckDbSql.literal(pattern_escaped(file)) for file in files_alike),
@@ -170,9 +171,14 @@ def _opened(
         source, table, name = table, "instants", DuckDbSql().quoted(instant)
         micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # a cast would round up, perhaps to the next day
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {source}")
-    for outer in COUNTED:
+    for outer in COUNTED if table != LEDGER else ():
         kind = declared.get(outer, "").partition("(")[0]
-        if table == LEDGER or kind not in ("STRUCT", "MAP"):
+        if kind not in ("STRUCT", "MAP"):
+            if outer in declared:
+                with readable():
+                    given = connection.execute(f"SELECT 1 FROM {table} WHERE {outer} IS NOT NULL LIMIT 1").fetchall()
+                if given:
+                    raise no_counts(outer, declared[outer])
             continue
         fields = f"DESCRIBE SELECT {outer}.* FROM {table}"
         if kind == "MAP":
@@ -196,9 +202,16 @@ def _opened(
     return usage
 
 
+def no_counts(outer: str, kind: str) -> SimulationError:
+    """Return the error of a column of counts that has values, and no parts."""
+    words = f"column '{outer}' is {kind}, and must be an object of counts"
+    return SimulationError(f"{words}. In CSV, give each count a column, like {outer}.NAME")
+
+
 def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
     """Return a query that has each count in the column `outer` as a column of its own."""
     columns = {f"{outer}.{name}": expression for name, expression in parts.items()}
+    check_column_names(columns)
     if duplicate := next((name for name in columns if name in names), None):
         raise SimulationError(f"the usage has '{duplicate}' as a column, and within the column '{outer}'. Give it once")
     count_columns = (f"{expression} AS {DuckDbSql().quoted(name)}" for name, expression in columns.items())
@@ -314,7 +327,7 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
 def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
     """Raise `SimulationError` for two columns of one name in a file: DuckDB would rename the second."""
     query = f"SELECT file_name, name, coalesce(num_children, 0) FROM parquet_schema({_listed(files)})"
-    within, file, columns = 0, "", list[str]()
+    within, file, columns, every = 0, "", list[str](), dict[str, None]()
     for place, name, children in connection.execute(query).fetchall():
         if place != file:  # a file begins with its root, whose children are the columns
             check_column_names(columns)
@@ -322,8 +335,10 @@ def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
             continue
         if not within:
             columns.append(name)
+            every[name] = None
         within += children - (within > 0)
     check_column_names(columns)
+    check_column_names(every)  # files are read as one table, in which names differ by more than capitals
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer: str) -> list[str]:

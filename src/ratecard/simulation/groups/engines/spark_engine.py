@@ -10,7 +10,7 @@ import duckdb
 import pyarrow
 
 from ratecard.base.errors import SimulationError
-from ratecard.simulation.groups.engines.duckdb_engine import checked_usage
+from ratecard.simulation.groups.engines.duckdb_engine import checked_usage, no_counts
 from ratecard.simulation.groups.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
 from ratecard.simulation.groups.engines.spark_session import (
     as_far_as_it_runs,
@@ -168,10 +168,14 @@ def open_usage(
         check_column_names(frame.columns)
         view = f"ratecard_{uuid4().hex}"
         for outer in COUNTED:
-            if outer in frame.columns and frame.schema[outer].dataType.typeName() in ("struct", "map"):
-                with failures(UNREADABLE):
-                    counts = list(_counts(outer, frame))
-                frame = frame.selectExpr("*", *counts).drop(outer)
+            if outer not in frame.columns:
+                continue
+            kind = frame.schema[outer].dataType
+            with failures(UNREADABLE):
+                if kind.typeName() in ("struct", "map"):
+                    frame = frame.selectExpr("*", *_counts(outer, frame)).drop(outer)
+                elif frame.where(f"{outer} IS NOT NULL").take(1):
+                    raise no_counts(outer, kind.simpleString().upper())
         with failures(UNREADABLE):
             declared = {field.name: field.dataType.simpleString() for field in frame.schema}
             frame.createOrReplaceTempView(view)
