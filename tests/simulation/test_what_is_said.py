@@ -320,5 +320,9 @@ def test_the_question_of_a_target_is_answered_in_words(retired: Simulation, tmp_
     # Text alone does not make up for the lost requests; the rest does not change.
     assert reached.below is not None
     assert reached.below < retired.total.amounts[0] / 100 <= reached.revenue
-    words = list(every_sentence(Report(retired, Question(target=target, reached=reached))))
-    assert any(word.startswith("The smallest factor that reaches -99.00% revenue is") for word in words)
+    report = Report(retired, Question(target=target, reached=reached))
+    (said,) = (
+        words for words in every_sentence(report) if words.startswith("The smallest factor that reaches -99.00%")
+    )
+    below = report.figures.money(report.round(reached.below))
+    assert said.endswith(f" is wanted; one ten-thousandth less brings {below}.")
