@@ -89,6 +89,14 @@ def test_models_that_succeed_each_other_are_faults(tmp_path: Path) -> None:
     ]
 
 
+def test_a_broken_model_is_not_blamed_on_terms_that_are_for_it(tmp_path: Path) -> None:
+    (tmp_path / "monthly.yaml").write_text("monthly:\n  - {included: 1, unit: video_second, for: {model: one}}\n")
+    (tmp_path / "a.yaml").write_text(family(model("one", rate="free")))
+    assert faults(tmp_path) == ["a.yaml:14: rate 'free'"]
+    (tmp_path / "a.yaml").write_text(family(model("two")))
+    assert faults(tmp_path)[0].startswith("monthly.yaml:2: matches nothing")
+
+
 @pytest.mark.parametrize("text", ["- x", "models: x", "models: [x]", "models: [{model: [x]}]"])
 def test_models_that_cannot_be_named_are_faults_like_any_other(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(f"family: x\n{text}\n" if text.startswith("m") else text)

@@ -217,7 +217,9 @@ def _agreed(
     from ratecard.tables.contract import Contract
     from ratecard.tables.monthly import Monthly
 
-    checks = TermChecks(models, families, units, meters) if units and meters else None
+    # A broken file of models has no models that a term could be for, and the term is not to blame.
+    are_sound = not any(text.faults for name, text in texts.items() if _is_family(name))
+    checks = TermChecks(models, families, units, meters) if units and meters and are_sound else None
     monthly = _validated(texts[MONTHLY], Monthly) if MONTHLY in texts else None
     signed = [(text, agreed) for text in signed_texts if (agreed := _validated(text, Contract))]
     contracts = dict[str, Contract]()
