@@ -369,7 +369,7 @@ def test_rows_are_chosen_and_the_report_says_what_was_read(paths: tuple[str, str
         (("--where", "region = eu"), 2, "Text is in quotes: 'eu'"),
         (("--since", "yesterday"), 2, "since is 'yesterday', and must be a day, like 2026-10-01"),
         (("--where", "regoin = 'eu'"), 1, "no column 'regoin'"),
-        (("--map", "promt_tokens=customer"), 1, "'promt_tokens' is not a column that a simulation reads"),
+        (("--map", "promt_tokens=customer"), 1, "'promt_tokens' is not a column that is read, and nothing is grouped"),
     ],
 )
 def test_wrong_rows_and_columns_are_refused(

@@ -80,9 +80,8 @@ def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:
             for group in simulation.groups:
                 if group.key[0] is not None:
                     paid[group.key[0]] = add(paid.get(group.key[0], Decimal(0)), group.amounts[0])
-    warnings += (
-        [f"{rows - priced} of {plural(rows, 'row')} have no price, and are in no amount"] if priced < rows else []
-    )
+    if priced < rows:
+        warnings.append(f"{rows - priced} of {plural(rows, 'row')} have no price, and are in no amount")
     for words in warnings:
         click.echo(f"Warning: {words}", err=True)
     return paid

@@ -220,8 +220,8 @@ def compare_models(
 
 
 def _check_renamed(side: str, tables: Tables, names: Iterable[str]) -> None:
-    meters = tables.meters
-    known = [*meters.condition, *meters.buckets, *meters.by_name]
+    meters, counted = tables.meters, (unit.counts for unit in tables.units.values())
+    known = dict.fromkeys((*meters.condition, *meters.buckets, *meters.by_name, *counted))
     for name in names:
         if name not in known:
             raise QuoteError(f"'{name}' is not a condition, bucket or meter of {side}.{did_you_mean(name, known)}")

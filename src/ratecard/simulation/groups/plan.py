@@ -147,7 +147,7 @@ class Usage(NamedTuple):
         for name, theirs in names.items():
             if name not in known_names and name not in columns:
                 near = did_you_mean(name, known_names)
-                words = "is not a column that a simulation reads, and nothing is grouped or chosen by it"
+                words = "is not a column that is read, and nothing is grouped or chosen by it"
                 raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
 
     @property

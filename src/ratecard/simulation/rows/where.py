@@ -260,13 +260,13 @@ def _sides(columns: Columns, name: str, value: _Value) -> tuple[str, str]:
         return columns.day, f"DATE '{_day(f'where: {DAY}', value)}'"
     column, type_ = columns.named(name)
     # Text files hold every value as text, and mean by it what other files hold.
-    is_written = type_ == "text" and name in USAGE_COLUMNS and USAGE_COLUMNS[name].kind == "number"
+    is_number = type_ == "text" and name in USAGE_COLUMNS and USAGE_COLUMNS[name].kind == "number"
     if type_ in _DATED or (name == "timestamp" and type_ == "text"):
         dated = type_ if type_ in _DATED else "timestamp"
         raise SimulationError(f"where: '{name}' is a {dated}. Choose by {DAY}, like {DAY} >= '2026-10-01', or by since")
     if isinstance(value, bool) and type_ in ("boolean", "text"):
         return f"lower({dialect.digits(column)})", f"'{str(value).lower()}'"
-    if isinstance(value, str) and type_ == "text" and not is_written:
+    if isinstance(value, str) and type_ == "text" and not is_number:
         return dialect.digits(column), dialect.literal(value)
     if isinstance(value, Decimal) and type_ in (*_NUMBERS, "text"):
         return dialect.number(
@@ -274,7 +274,7 @@ def _sides(columns: Columns, name: str, value: _Value) -> tuple[str, str]:
         ), f"CAST('{value:f}' AS {'DOUBLE' if type_ == 'double' else 'DECIMAL(38, 18)'})"
     kind = {bool: "true or false", str: "text", Decimal: "a number"}[type(value)]
     held = {"boolean": "true or false", "text": "text", "other": "lists or objects"}.get(type_, "numbers")
-    held = "numbers" if is_written else held
+    held = "numbers" if is_number else held
     raise SimulationError(f"where: column '{name}' holds {held}, and is compared with {kind}")
 
 
