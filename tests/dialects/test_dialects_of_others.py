@@ -236,6 +236,17 @@ def test_a_run_and_azure_s_first_part_are_of_openai() -> None:
     assert read("openai", {"usage": CHAT | waited}).tokens == {"input": 100, "output": 20}
 
 
+def test_a_session_adds_up_the_calls_of_its_turns() -> None:
+    """What a turn has so far, between its beginning and its end, counts nothing."""
+
+    def turn(name: str, calls: int, **more: Any) -> dict[str, Any]:
+        return {"response": {"id": name, "output": [{"type": "file_search_call"}] * calls, **more}}
+
+    ends = [{"type": "response.done"} | turn(name, calls, usage=SPOKEN) for name, calls in (("a", 2), ("b", 1))]
+    parts = [ends[0], {"type": "response.created"} | turn("b", 1), ends[1]]
+    assert read("openai", parts).counts == {"file_search": 3}
+
+
 def test_langchain_adds_what_is_written_to_the_cache_for_a_time() -> None:
     usage = {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120}
 

@@ -481,6 +481,8 @@ def test_arguments_of_other_types_are_refused_or_read() -> None:
         usage_from("anthropic", {"usage": ANTHROPIC}, model="m", counts=5)
     page = usage_from("anthropic", {"usage": ANTHROPIC}, model="m", counts=SimpleNamespace(page=1))
     assert page == usage_from("anthropic", {"usage": ANTHROPIC}, model="m", counts={"page": 1})
+    none = usage_from("anthropic", {"usage": ANTHROPIC}, model="m", counts=SimpleNamespace())
+    assert none == usage_from("anthropic", {"usage": ANTHROPIC}, model="m")
 
 
 def test_tools_are_counted_by_meter() -> None:

@@ -81,7 +81,7 @@ def usage_from(
     if (counts := mapping_of(given)) is None:
         problems.append((("counts",), wrong_type("object", given)))
     else:
-        conditions |= {"counts": counts} if counts else {}
+        conditions |= {"counts": counts} if "counts" in conditions else {}
         try:
             usage = read.usage(model, conditions)
         except ValidationError as error:  # of the arguments: what a response says has been checked
@@ -166,9 +166,10 @@ class _Response:
         if self._stream and self._other and (pieces or seconds is not None):
             self._stream.refuse()
         self._list(part)
-        calls = self._calls_of(part)
-        # A part of a stream that counts no calls does not take back those of the parts before it.
-        self._calls = self._calls + calls if turn else calls or self._calls
+        if usage is not None or has_counts or dialect.stream == "add":
+            calls = self._calls_of(part)
+            # A part of a stream that counts no calls does not take back those of the parts before it.
+            self._calls = self._calls + calls if turn else calls or self._calls
         self._made_apart(part)
         if seconds is not None:
             self._other = {"seconds": checked_count(seconds, at_seconds, self._problems, fractions=True)}
