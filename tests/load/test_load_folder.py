@@ -78,7 +78,7 @@ def test_a_broken_successor_is_one_fault_and_not_two(tmp_path: Path) -> None:
 
 
 def test_models_that_succeed_each_other_are_faults(tmp_path: Path) -> None:
-    """`old` leads to a ring of two others, and is no part of it."""
+    """`old` leads to a ring of two others, and is not part of it."""
     for name, successor in (("old", "one"), ("one", "two"), ("two", "one")):
         retired = f"    retired: {{on: 2027-01-01, successor: {successor}}}\n    versions:"
         (tmp_path / f"{name}.yaml").write_text(family(model(name).replace("    versions:", retired)))

@@ -202,6 +202,15 @@ UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
 ISO_4217 = frozenset(_CODES.split())
 
 
+def no_currency(given: str) -> str:
+    """Return why a text is not an ISO 4217 code; empty for one that is.
+
+    >>> no_currency("usd"), no_currency("USD")
+    ("currency 'usd' is not an ISO 4217 code. Write three capitals, like USD", '')
+    """
+    return "" if given in ISO_4217 else f"currency '{given}' is not an ISO 4217 code. Write three capitals, like USD"
+
+
 # The pattern of the names of balances.
 BALANCE_NAME = "[A-Z][A-Z0-9_]*"
 _BALANCE = re.compile(BALANCE_NAME, re.ASCII)

@@ -83,13 +83,8 @@ def _are_swapped(one: str, other: str) -> bool:
     >>> _are_swapped("service_teir", "service_tier"), _are_swapped("tier", "tiers"), _are_swapped("abcd", "badc")
     (True, False, False)
     """
-    places = [place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
-    return (
-        len(one) == len(other)
-        and len(places) == 2
-        and places[1] == places[0] + 1
-        and one[places[0] : places[0] + 2] == other[places[0] : places[0] + 2][::-1]
-    )
+    swapped = (one[:place] + one[place : place + 2][::-1] + one[place + 2 :] for place in range(len(one) - 1))
+    return len(one) == len(other) and other in swapped
 
 
 def letters_in_common(one: str, other: str) -> int:

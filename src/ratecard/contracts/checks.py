@@ -10,7 +10,7 @@ from itertools import combinations, product
 from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
 from ratecard.base.messages import plural
-from ratecard.base.money import ISO_4217
+from ratecard.base.money import no_currency
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.contracts.accounts import ContractsInForce, chain_of
 from ratecard.contracts.overlay import (
@@ -152,8 +152,7 @@ class ContractChecks:
 
     def _head(self, contract: Contract) -> Iterator[tuple[str, str]]:
         contracts = self._tables.contracts
-        if contract.currency not in ISO_4217:
-            words = f"currency '{contract.currency}' is not an ISO 4217 code. Write three capitals, like USD"
+        if words := no_currency(contract.currency):
             yield contract.place, words
         if contract.extends is not None and contract.extends not in contracts:
             near = did_you_mean(contract.extends, contracts)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
-from ratecard.base.money import ISO_4217, USD
+from ratecard.base.money import ISO_4217, USD, no_currency
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.load.faults import TextFile
 from ratecard.methods import METHODS
@@ -72,8 +72,8 @@ def check_model(model: Model[Any], units: Mapping[str, Unit] | None, meters: Met
 
 def check_currency(path: Path, currency: str) -> Iterator[Finding]:
     """Check that a currency is an ISO 4217 code."""
-    if currency not in ISO_4217:
-        yield path, f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD"
+    if words := no_currency(currency):
+        yield path, words
 
 
 def _check_version(version: Version, units: Mapping[str, Unit] | None, meters: Meters | None) -> Iterator[Finding]:

@@ -152,11 +152,9 @@ def explain_asked(request: Request) -> bool:
     """Return True if the query has `explain=true`. Raises `QuoteError` for another value or parameter."""
     refuse_query(request, "explain")
     words = request.query_params.getlist("explain")
-    messages = [_BOOLEAN.messages(word)[0] for word in words if _BOOLEAN.accept(word) is None]
-    if len(words) > 1:
-        messages.append(_TWICE)
-    if messages:
-        raise QuoteError(INVALID_QUERY, [(("explain",), message) for message in messages])
+    wrong = [_TWICE] if len(words) > 1 else [_BOOLEAN.messages(word)[0] for word in words if not _BOOLEAN.accept(word)]
+    if wrong:
+        raise QuoteError(INVALID_QUERY, [(("explain",), wrong[0])])
     return words == ["true"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
-from ratecard.base.money import ISO_4217
+from ratecard.base.money import no_currency
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
@@ -86,8 +86,8 @@ def simulate(
     one side offers is `lost` or `new`. Raises `SimulationError`; with `strict` also for rows that no side can price,
     which otherwise are counted by reason in `unpriced`.
     """
-    if currency not in ISO_4217:
-        raise SimulationError(f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD")
+    if words := no_currency(currency):
+        raise SimulationError(words)
     folder = Path(tables) if tables else None
     with uncollected():
         compared = sides(current, candidates, folder)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.instants import utc
 from ratecard.base.messages import plural
-from ratecard.base.money import ISO_4217, USD, is_balance, nearest, plain_text, text
+from ratecard.base.money import USD, is_balance, nearest, no_currency, plain_text, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
 from ratecard.requests.counters import UsageDialect
@@ -110,8 +110,8 @@ def opened_rows(
 def asked_month(account: str, month: date | str, currency: str | None) -> date:
     """Return the first day of a month. Raises `StatementError` if account, month or currency is not one."""
     begins = read_month(month)
-    if currency is not None and currency not in ISO_4217:
-        raise StatementError(f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD")
+    if currency is not None and (words := no_currency(currency)):
+        raise StatementError(words)
     if not account.strip():
         raise StatementError("the account is empty, and a statement is of one account. Name it as the usage does")
     return begins

@@ -273,8 +273,8 @@ def _sides(columns: Columns, name: str, value: _Value) -> tuple[str, str]:
             column, type_
         ), f"CAST('{value:f}' AS {'DOUBLE' if type_ == 'double' else 'DECIMAL(38, 18)'})"
     kind = {bool: "true or false", str: "text", Decimal: "a number"}[type(value)]
-    held = {"boolean": "true or false", "text": "text", "other": "lists or objects"}.get(type_, "numbers")
-    held = "numbers" if is_number else held
+    others = {"boolean": "true or false", "text": "text", "other": "lists or objects"}
+    held = "numbers" if is_number else others.get(type_, "numbers")
     raise SimulationError(f"where: column '{name}' holds {held}, and is compared with {kind}")
 
 

@@ -172,13 +172,14 @@ def _opened(
         micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # a cast would round up, perhaps to the next day
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {source}")
     for outer in COUNTED if table != LEDGER else ():
-        kind = declared.get(outer, "").partition("(")[0]
+        if outer not in declared:
+            continue
+        kind = declared[outer].partition("(")[0]
         if kind not in ("STRUCT", "MAP"):
-            if outer in declared:
-                with readable():
-                    given = connection.execute(f"SELECT 1 FROM {table} WHERE {outer} IS NOT NULL LIMIT 1").fetchall()
-                if given:
-                    raise no_counts(outer, declared[outer])
+            with readable():
+                given = connection.execute(f"SELECT 1 FROM {table} WHERE {outer} IS NOT NULL LIMIT 1").fetchall()
+            if given:
+                raise no_counts(outer, declared[outer])
             continue
         fields = f"DESCRIBE SELECT {outer}.* FROM {table}"
         if kind == "MAP":
