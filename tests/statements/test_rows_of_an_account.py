@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.statements import StatementError, differences, make, statement
 from ratecard.statements import rows as statement_rows
+from ratecard.statements.focus import focus_rows
 from shipped import CARD
 
 ROOT = Path(__file__).parents[2]
@@ -265,6 +266,16 @@ def test_what_is_payable_is_rounded_once_half_up(tmp_path: Path, tables: Path) -
     usage = write_rows(tmp_path / "usage.csv", rows)
     made = statement(usage, account="acme", month=date(2026, 10, 1), tables=load_rate_card(tables))
     assert (made.charges, str(made.payable)) == (Decimal("0.025"), "0.03")
+
+
+def test_the_context_of_the_host_rounds_and_stops_nothing(tmp_path: Path) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=COMMITMENT.replace("100", "1234.56"))
+    usage = write_rows(tmp_path / "usage.csv", [speech("2026-09-02T00:00:00Z", 1_000_000_000)])
+    with localcontext(prec=3):
+        made = statement(usage, account="acme", month="2026-09", tables=tables)
+        applied = [row["ContractApplied"] for row in focus_rows(made, "Us") if row["ContractApplied"]]
+        assert str(made.payable) == "11105.44"
+    assert ['"ContractCommitmentAppliedCost": 1234.56}' in words for words in applied] == [True]
 
 
 def test_ten_free_videos_cost_nothing(tmp_path: Path) -> None:

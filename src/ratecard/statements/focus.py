@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.base.csv_text import text_cell
-from ratecard.base.money import multiply, nearest, plain, plain_text
+from ratecard.base.money import minus, multiply, nearest, plain, plain_text
 from ratecard.simulation.prices.outcome import ROUNDING_PART
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import CORRECTION_LINE, StatementLine
@@ -124,7 +124,7 @@ def _term(line: TermLine) -> _Row:
         applied: dict[str, str | None] = {"ContractID": file, "ContractCommitmentID": f"{file}: {line.name}"}
         applied |= dict.fromkeys(("ContractCommitmentAppliedQuantity", "ContractCommitmentAppliedUnit"))
         # The cost is a number of JSON with every digit, which `json.dumps` would not write.
-        cost = f'"ContractCommitmentAppliedCost": {plain_text(-amount)}'
+        cost = f'"ContractCommitmentAppliedCost": {plain_text(minus(amount))}'
         row["ContractApplied"] = f'{{"Elements": [{json.dumps(applied)[:-1]}, {cost}}}]}}'
     return row
 

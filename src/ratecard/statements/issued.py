@@ -12,7 +12,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
-from ratecard.base.money import from_fraction, plain_text, text, total
+from ratecard.base.money import from_fraction, plain_text, round_half_up, text, total
 from ratecard.statements.lines import CORRECTION_LINE, OF_EARLIER, StatementLine, exact_text, rate_order
 from ratecard.statements.settle import TermLine
 
@@ -132,7 +132,7 @@ class Statement:
     @property
     def payable(self) -> Decimal:
         """Return the amount to pay: the exact sum, rounded once to cents, half-up; below zero if more was refunded."""
-        return from_fraction(self.exact, _PLACES).quantize(Decimal("0.01"))
+        return round_half_up(from_fraction(self.exact, _PLACES), _PLACES)
 
     @property
     def contracts(self) -> tuple[str, ...]:
