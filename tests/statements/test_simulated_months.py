@@ -108,10 +108,20 @@ def test_a_month_with_a_row_without_a_price_has_the_reason_instead(tmp_path: Pat
     assert "1 row without a price" in second.reason
 
 
-ODD = "2 rows of a-1: timestamp is missing or not an instant, so their month is not known"
+@pytest.mark.parametrize("timestamp", ["9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z"])
+def test_a_row_of_another_account_at_the_end_of_the_calendar_stops_nothing(tmp_path: Path, timestamp: str) -> None:
+    place = usage(tmp_path, f"text,flat,{timestamp},b-1,1000000,0")
+    months = simulated_months(place, Side("now", card_of(ACME)))
+    assert [f"{each.month:%Y-%m}" for each in months if each.statement] == ["2026-10", "2026-11"]
 
 
-@pytest.mark.parametrize("timestamps", [("2026-10-32T10:00:00Z", ""), ("2026-11-31", "yesterday")])
+ODD = "2 rows of a-1: timestamp is missing or not an instant of 0001-02 to 9999-11, so their month is not known"
+
+
+@pytest.mark.parametrize(
+    "timestamps",
+    [("2026-10-32T10:00:00Z", ""), ("2026-11-31", "yesterday"), ("9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z")],
+)
 def test_rows_that_may_be_of_any_month_leave_their_account_without_a_statement(
     tmp_path: Path, timestamps: tuple[str, ...]
 ) -> None:

@@ -25,7 +25,7 @@ from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace, enough_memory
 from ratecard.statements.issued import Statement, change_of
 from ratecard.statements.lines import Line, StatementError, Sums
-from ratecard.statements.months import current_month, month_before, months_between, read_month
+from ratecard.statements.months import FIRST_MONTH, LAST_MONTH, current_month, month_before, months_between, read_month
 from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
 from ratecard.statements.settle import Balances, PaidShares, Settled, settle_month
@@ -119,7 +119,8 @@ def asked_month(account: str, month: date | str, currency: str | None) -> date:
 
 def of_no_month(rows: AccountRows) -> str:
     """Say how many rows of an account may be of any month, so that none can be stated; empty if there are none."""
-    words = "is missing or not an instant, so their month is not known"
+    span = f"{FIRST_MONTH.isoformat()[:7]} to {LAST_MONTH.isoformat()[:7]}"
+    words = f"is missing or not an instant of {span}, so their month is not known"
     return f"{plural(odd_rows, 'row')} of {rows.account}: timestamp {words}" if (odd_rows := rows.count_odd()) else ""
 
 

@@ -7,6 +7,9 @@ from datetime import UTC, date, datetime
 
 from ratecard.statements.lines import StatementError
 
+# The first and the last month of Python's calendar have no month before or after them.
+FIRST_MONTH, LAST_MONTH = date(1, 2, 1), date(9999, 11, 1)
+
 
 def read_month(given: date | str) -> date:
     """Read a month, text like `2026-10` or the date of its first day, as its first day. Raises `StatementError`.
@@ -18,8 +21,7 @@ def read_month(given: date | str) -> date:
     if isinstance(given, str) and re.fullmatch("[0-9]{4}-[0-9]{2}", given):
         with suppress(ValueError):
             day = date.fromisoformat(f"{given}-01")
-    # The first and the last month of Python's calendar have no month before or after them.
-    if day is None or day.day != 1 or not date(1, 2, 1) <= date(day.year, day.month, 1) < date(9999, 12, 1):
+    if day is None or day.day != 1 or not FIRST_MONTH <= date(day.year, day.month, 1) <= LAST_MONTH:
         raise StatementError(f"'{given}' is not a month. Write it like 2026-10")
     return date(day.year, day.month, 1)
 

@@ -26,7 +26,7 @@ from ratecard.simulation.rows.where import Columns, read_condition
 from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import Workspace, readable
 from ratecard.statements.lines import NOWHERE, REFUND_LINE, USAGE_LINE, Line, Rated, RatePlace, StatementError
-from ratecard.statements.months import next_month
+from ratecard.statements.months import FIRST_MONTH, LAST_MONTH, next_month
 from ratecard.tables.limits import Limits, Rates
 
 REQUEST = "requestId"
@@ -168,7 +168,8 @@ class AccountRows:
         type_ = known.types[known.columns["timestamp"]]
         column = _SQL.quoted(known.columns["timestamp"])
         micros = f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))" if type_ == "text" else f"epoch_us({column})"
-        self._instant = f"CASE WHEN {_SQL.day(column, type_)} IS NOT NULL THEN {micros} END"
+        of_a_month = f"{micros} >= {_micros(FIRST_MONTH)} AND {micros} < {_micros(next_month(LAST_MONTH))}"
+        self._instant = f"CASE WHEN {_SQL.day(column, type_)} IS NOT NULL AND {of_a_month} THEN {micros} END"
 
     def months(self, requests: Collection[str] | None = None) -> set[date]:
         """Return the first day of each month with rows of any account, or with charges of these requests."""
@@ -231,7 +232,7 @@ class AccountRows:
         return frozenset(self._texts(f"{self._text(REQUEST)} FROM {self._table} WHERE {where}"))
 
     def count_odd(self) -> int:
-        """Count the rows of the account whose timestamp is missing or not an instant, so that they have no month."""
+        """Count the rows of the account whose timestamp is missing or not an instant of a month that can be stated."""
         query = f"SELECT count(*) FROM {self._table} WHERE {self._own} AND ({self._instant}) IS NULL"
         return int(next(self._rows(query))[0])
 
