@@ -190,6 +190,7 @@ TWICE: tuple[tuple[tuple[str, ...], str], ...] = (
     ((CHARGED.replace("10-02", "09-30"), CHARGED), f"1 row of scribe-5: {CHARGED_AGAIN}"),
     ((CHARGED, PART, PART), f"1 row of scribe-6: {CHARGED_AGAIN}"),
     ((CHARGED, BACK, BACK), f"1 row of scribe-7: {BACK_AGAIN}"),
+    ((CHARGED.replace(",4,1,-4,", ",0,1,0,"),) * 2, f"1 row of scribe-8: {CHARGED_AGAIN}"),
 )
 
 
@@ -368,6 +369,15 @@ def test_a_refund_needs_no_row_of_a_later_month(tmp_path: Path) -> None:
     later = (row.replace("r-1", "r-2").replace("2026-10", "2026-11") for row in (CHARGED, BACK))
     unread = f"2026-11-04T00:00:00Z,{INPUT},4,1,-4,XXQ,scribe,r-3"
     assert str(made(tmp_path, tables, CHARGED, BACK, *later, unread).payable) == "0.00"
+
+
+def test_a_line_that_cost_nothing_is_no_refund_of_its_request(tmp_path: Path) -> None:
+    """So the month of the request, which has a row that cannot be read, does not matter later."""
+    tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 1, unit: mtoken}\n")
+    earlier = CHARGED.replace("10-02", "09-02")
+    free = earlier.replace(f"{INPUT},4,1,-4", "scribe-llm-cache-input-mtoken,0,1,0")
+    unread = f"2026-09-04T00:00:00Z,{INPUT},4,1,-4,XXQ,scribe,r-3"
+    assert str(made(tmp_path, tables, earlier, free, unread, CHARGED.replace("r-1", "r-2")).payable) == "0.00"
 
 
 @pytest.mark.parametrize("day", ["2026-10-09", "2026-09-09"])

@@ -336,7 +336,8 @@ class AccountRows:
 
     @property
     def _is_refund(self) -> str:
-        return f"NOT starts_with(trim({self._text('amount')}), '-')"
+        # As text, because an amount may be too long for a number of the engine. A charge of nothing is none.
+        return f"regexp_matches(trim({self._text('amount')}), '^[+]?[0-9.]*[1-9]')"
 
     def _within(self, month: date) -> str:
         first, end = _micros(month), _micros(next_month(month))
