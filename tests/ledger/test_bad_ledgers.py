@@ -38,6 +38,7 @@ def refusal(content: str | bytes) -> str:
         (HEADING + "t,s,1,2,NaN,USD,,,\n", "row 1: amount 'NaN' is not a number"),
         (HEADING + "t,s,1,Infinity,-2,USD,,,\n", "row 1: unit 'Infinity' is not a number"),
         (HEADING + "t,s,1,1e999999,-2,USD,,,\n", "row 1: unit '1e999999' is not a number"),
+        (HEADING + f"t,s,1,2,-1.{'1' * 402},USD,,,\n", f"row 1: amount '-1.{'1' * 77}' is not a number"),
         (HEADING + 't,s,"1,5",2,-2,USD,,,\n', "row 1: pricePerUnitUsd '1,5' is not a number"),
         (HEADING + "t,s,1,2,-2,USD,n,r,1.5\n", "row 1: promptTokens 1.5 is not a whole number, zero or more"),
         (HEADING + "t,s,1,2,-2,USD,n,r,-1\n", "row 1: promptTokens -1 is not a whole number, zero or more"),
@@ -65,7 +66,7 @@ def refusal(content: str | bytes) -> str:
         ('[{"timestamp":"t","sku":"s","pricePerUnitUsd":1,"unit":NaN,"amount":1,"currency":"USD"}]',
          "row 1: unit 'nan' is not a number"),
     ],
-    ids=map(str, range(28)),
+    ids=map(str, range(29)),
 )  # fmt: skip
 def test_what_is_wrong_is_said(content: str | bytes, said: str) -> None:
     assert refusal(content) == said

@@ -207,8 +207,10 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
 
 
 _TEXTS = ("timestamp", "sku", "currency", "notes")
-# Numbers with a greater exponent are refused: written out, they would fill the memory.
+# Numbers with a greater exponent or more digits are refused: written out, they would fill the memory, and exact
+# products of them would be too long.
 _DIGITS = 400
+_LONGEST = len("-0.") + _DIGITS
 
 
 def read_ledger(content: str | bytes, *, rates: Rates | Sequence[Rates] | None = None) -> tuple[LedgerEntry, ...]:
@@ -319,7 +321,7 @@ def _count(name: str, given: object) -> int | None:
 
 def _decimal(name: str, given: object) -> Decimal:
     value = given if isinstance(given, Decimal) else read_decimal(given if isinstance(given, str) else "NaN")
-    if not value.is_finite() or not -_DIGITS <= value.adjusted() <= _DIGITS:
+    if not value.is_finite() or not -_DIGITS <= value.adjusted() <= _DIGITS or len(str(given)) > _LONGEST:
         raise LedgerError(f"{name} {str(given)[:_ECHO]!r} is not a number")
     return value
 
