@@ -59,6 +59,19 @@ def test_what_was_booked_is_on_it_whatever_the_tables_say(tmp_path: Path, tables
     assert (found.list_total, str(found.payable), found.digests) == (None, "11.15", ())
 
 
+def test_an_amount_that_is_not_unit_x_price_is_on_it_as_booked_and_told(tmp_path: Path) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=None)
+    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    split, other = (CHARGED.replace("-4,", "-3.50,"), PART, BACK), CHARGED.replace("r-1", "r-2")
+    earlier = CHARGED.replace("10-02", "09-02").replace("-4,", "-3,").replace("r-1", "r-3")
+    for rows, told in (
+        ((*split, other, earlier), []),
+        ((CHARGED, PART, other.replace("-4,", "-40,")), ["3 rows with an amount that is not unit x price"]),
+    ):
+        notes = made(tmp_path, tables, *rows).notes
+        assert [note.partition(":")[0] for note in notes if "unit x price" in note] == told
+
+
 def test_what_was_booked_before_the_first_price_of_its_model_has_no_unit(tmp_path: Path, tables: Path) -> None:
     file = export(tmp_path, f"2026-07-02T00:00:00Z,{INPUT},1.23,2,-2.46,USD,scribe,r-1")
     (line,) = statement(file, account="acme", month="2026-07", tables=tables).lines

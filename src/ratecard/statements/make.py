@@ -196,6 +196,8 @@ class AccountMonths:
         if counts.of_nobody:
             share = text(nearest(Fraction(100 * counts.of_nobody, counts.all), 1))
             notes.append(f"{plural(counts.of_nobody, 'row')} ({share} % of the usage) of no account: on no statement")
+        if disputed := self.rows.count_disputed(month):
+            notes.append(f"{plural(disputed, 'row')} with an amount that is not unit x price: on it as booked")
         if alike := self._alike():
             names = " and ".join(f"'{name}'" for name in alike)
             notes.append(f"Accounts of nearly the same name: {names}. Nothing of theirs is on this statement")

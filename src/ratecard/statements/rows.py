@@ -19,7 +19,7 @@ from ratecard.simulation.billing import AGAIN, ModelInEffect, model_of, sold_by_
 from ratecard.simulation.groups.grouped_usage import near_columns, not_read
 from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape
-from ratecard.simulation.rows.billing_export import EXPORT_NAMES, nearly_named
+from ratecard.simulation.rows.billing_export import DISPUTED, EXPORT_NAMES, nearly_named
 from ratecard.simulation.rows.duckdb_responses import requests_only
 from ratecard.simulation.rows.files import Source
 from ratecard.simulation.rows.where import Columns, read_condition
@@ -235,6 +235,13 @@ class AccountRows:
         """Count the rows of the account whose timestamp is missing or not an instant of a month that can be stated."""
         query = f"SELECT count(*) FROM {self._table} WHERE {self._own} AND ({self._instant}) IS NULL"
         return int(next(self._rows(query))[0])
+
+    def count_disputed(self, month: date) -> int:
+        """Count the booked rows of the account in a month whose amount is not units x price, as a simulation does."""
+        if not self.is_ledger:
+            return 0
+        where = f"{self._within(month)} AND ledger_entry = '{DISPUTED}'"
+        return int(next(self._rows(f"SELECT count(*) FROM {self._known.table} WHERE {where}"))[0])
 
     def of(self, month: date) -> Iterator[tuple[datetime, dict[str, str]]]:
         """Yield each row of the account in a month: its instant, and its columns as text.
