@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,9 @@ def test_a_commitment_needs_the_usage_since_its_beginning_or_an_opening_balance(
     for wrong, words in ((Decimal("100.01"), "is not from 0 to the commitment"), (Decimal(-1), "is not from 0")):
         with pytest.raises(StatementError, match=words):
             statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=wrong)
+    inexact: Any = 0.1
+    with pytest.raises(StatementError, match="a float has lost its digits"):
+        statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=inexact)
     for month, currency in (("2026-08", "USD"), ("2026-11", "EUR")):
         with pytest.raises(StatementError, match="an opening balance is of one commitment, and acme has none"):
             statement(usage, account="acme", month=month, tables=tables, opening_balance=Decimal(1), currency=currency)
@@ -253,6 +257,28 @@ def test_a_later_run_lists_what_differs(tmp_path: Path, tables: Path) -> None:
         ("payable", "12.34", "12.40")
     }
     assert ("amount", "12.34", "") in {(each.figure, each.issued, each.now) for each in later}
+
+
+@pytest.mark.parametrize(
+    ("month", "balance", "told"),
+    [
+        ("2026-09", "100", []),
+        ("2026-09", "10", ["The opening balance is 10 as given; by the usage since 2026-09 it is 100"]),
+        ("2026-10", "87.66", []),
+        ("2026-10", "87.67", ["The opening balance is 87.67 as given; by the usage since 2026-09 it is 87.66"]),
+        # It is not known what is left where the usage does not reach back: it has no row of November.
+        ("2026-12", "10", []),
+    ],
+)
+def test_an_opening_balance_is_held_against_the_usage(
+    tmp_path: Path, month: str, balance: str, told: list[str]
+) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=COMMITMENT)
+    days = ("2026-09-02", "2026-10-02", "2026-12-02")
+    usage = write_rows(tmp_path / "usage.csv", [speech(f"{day}T00:00:00Z") for day in days])
+    found = statement(usage, account="acme", month=month, tables=tables, opening_balance=Decimal(balance))
+    assert [line.balance[0] for line in found.terms if line.balance] == [Fraction(balance)]
+    assert [note for note in found.notes if "opening balance" in note] == told
 
 
 def test_what_is_payable_is_rounded_once_half_up(tmp_path: Path, tables: Path) -> None:

@@ -1,7 +1,7 @@
 """Make the statement of an account and a month from its usage: rate or read the lines, and settle the terms."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.instants import utc
 from ratecard.base.messages import plural
-from ratecard.base.money import USD, is_balance, nearest, no_currency, plain_text, text
+from ratecard.base.money import USD, is_balance, nearest, no_currency, plain_text, text, zero_or_more
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
 from ratecard.requests.counters import UsageDialect
@@ -24,7 +24,7 @@ from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace, enough_memory
 from ratecard.statements.issued import Statement, change_of
-from ratecard.statements.lines import Line, StatementError, Sums
+from ratecard.statements.lines import Line, StatementError, Sums, exact_text
 from ratecard.statements.months import FIRST_MONTH, LAST_MONTH, current_month, month_before, months_between, read_month
 from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
@@ -174,12 +174,13 @@ class AccountMonths:
 
     def statement(self, month: date, opening_balance: Decimal | None) -> Statement:
         """Make the statement of a month, and its change against the month before."""
-        if opening_balance is not None:
-            self._known[month] = self._settled(month, self._opening(month, opening_balance))
+        given = {} if opening_balance is None else self._opening(month, opening_balance)
+        if given:
+            self._known[month] = self._settled(month, given)
         settled = self._month(month).statement
         before, reason = self._before(month, known=opening_balance is None)
         change = change_of(before, settled) if before else None
-        notes = self._notes(month)
+        notes = [*self._notes(month), *self._not_carried(month, given)]
         notes += [f"No change against {month_before(month):%Y-%m}: {reason}"] if reason else []
         return replace(settled, change=change, notes=tuple(notes))
 
@@ -241,7 +242,19 @@ class AccountMonths:
         if not 0 <= balance <= commitments[0].amount:
             most = f"{commitments[0].amount} ({commitments[0].source})"
             raise StatementError(f"opening balance {balance} is not from 0 to the commitment of {most}")
-        return {commitments[0]: Fraction(balance)}
+        return {commitments[0]: Fraction(zero_or_more("opening_balance", balance, StatementError))}
+
+    def _not_carried(self, month: date, given: Balances) -> list[str]:
+        """Say where a given opening balance is not what the usage leaves, if that reaches back far enough."""
+        with suppress(StatementError):
+            carried = self._carried(month) if given else {}
+            return [
+                f"The opening balance is {exact_text(balance)} as given; by the usage since {term.begins:%Y-%m}"
+                f" it is {exact_text(carried[term])}"
+                for term, balance in given.items()
+                if carried[term] != balance
+            ]
+        return []
 
     def _carried(self, month: date) -> Balances:
         """Return the balances at the beginning of the month, as the months before left them."""
