@@ -247,12 +247,15 @@ def test_what_a_refund_needs(ledger: Ledger) -> None:
     booked(ledger, "1")
     one: Any = 0.5
     both = "a refund has an amount, or what is corrected: one of the two"
+    too_long = "has more than 400 digits before or after the point, too many to be exact"
     for options, said in (
         ({}, both),
         ({"amount": Decimal(1), "corrected": Decimal(0)}, both),
         ({"amount": one}, "amount=0.5 must be a Decimal or an int; a float has lost its digits already"),
         ({"amount": Decimal("NaN")}, "amount=Decimal('NaN') must be a finite number, zero or more"),
         ({"corrected": Decimal(-1)}, "corrected=Decimal('-1') must be a finite number, zero or more"),
+        # What is left after it would be no exact amount, so that no further refund could be made.
+        *(({"amount": Decimal(long)}, f"amount {too_long}") for long in ("1e-401", "1e401")),
     ):  # fmt: skip
         with pytest.raises(LedgerError) as caught:
             refund(ledger, refund_id="f", sku="m-0", **WHO, **options)

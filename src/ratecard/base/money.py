@@ -93,6 +93,8 @@ def zero_or_more(name: str, given: object, error: type[Exception] = ValueError) 
     number = Decimal(given)
     if not number.is_finite() or number < 0:
         raise error(f"{name}={given!r} must be a finite number, zero or more")
+    if number.adjusted() > MAX_DECIMAL_PLACES or places_of(number) > MAX_DECIMAL_PLACES:
+        raise error(f"{name} has more than {MAX_DECIMAL_PLACES} digits before or after the point, too many to be exact")
     return number
 
 
