@@ -261,9 +261,10 @@ def test_nanoseconds_are_of_their_day(tmp_path: Path, zone: str | None) -> None:
 
 
 def test_a_form_that_is_not_read_names_a_way(tmp_path: Path) -> None:
-    seconds = pyarrow.table({"type": ["speech"], "model": ["tts-kokoro"], "timestamp": [1_790_899_200]})
-    with pytest.raises(SimulationError, match=r"Seconds since 1970 are not read: docs/simulation\.md says how"):
-        simulate(seconds)
+    when, bill = {"timestamp": [1_790_899_200]}, {"sku": ["s"], "amount": [-1], "currency": ["USD"], "unit": [1]}
+    for rows in ({"type": ["speech"], "model": ["tts-kokoro"]}, bill | {"pricePerUnitUsd": [1]}):
+        with pytest.raises(SimulationError, match=r"Seconds since 1970 are not read: docs/simulation\.md says how"):
+            simulate(pyarrow.table(rows | when))
     (tmp_path / "usage.xlsx").write_bytes(b"")
     with pytest.raises(SimulationError, match=r"usage\.xlsx is a workbook.*Save its sheet as CSV \(UTF-8\)"):
         simulate(tmp_path / "usage.xlsx")

@@ -141,6 +141,8 @@ class DuckDbSql:
             return f"CASE WHEN {self.matched(column, INSTANT)} AND {_is_day(day)} THEN {day} END"
         if type_ == "date":
             return f"CASE WHEN {_is_day(column)} THEN {column} END"
+        if type_ != "timestamp":
+            return "CAST(NULL AS DATE)"
         # The UTC day is made by arithmetic, because a cast would look up the time zone for every row.
         return f"CAST(make_timestamp({self.instant(column, type_)}) AS DATE)"
 
