@@ -1,8 +1,10 @@
 """A statement of a billing export: what was booked, never rated again, and refunds in their own month."""
 
+import csv
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ from statement_tables import WORDS, write_tables
 from ratecard import load_rate_card
 from ratecard.ledger.files import ledger_csv, ledger_json
 from ratecard.line_items import LedgerEntry
-from ratecard.statements import StatementError, statement
+from ratecard.statements import StatementError, differences, statement
+from ratecard.statements.report import statement_csv
 
 HEADING = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId"
 INPUT = "scribe-llm-input-mtoken"
@@ -136,6 +139,17 @@ def test_what_balances_paid_is_in_the_currency_at_their_worth(tmp_path: Path) ->
         ("", Decimal(1), Decimal(0), Decimal(5)),
     }
     assert str(found.payable) == "8.00"
+    assert [(line["quantity"], line.get("paid_in")) for line in found.to_dict()["lines"]] == [
+        ("0", None),
+        ("2", "CREDITS"),
+    ]
+    by_balance = [(line["amount"], line["paid_in"]) for line in csv.DictReader(StringIO(statement_csv(found)))]
+    assert by_balance == [("5", ""), ("3", "CREDITS"), ("8.00", "")]
+    dollars = [f"2026-10-02T00:00:00Z,{INPUT},4,2,-8,USD,scribe,r-1"]
+    assert {each.line for each in differences(found.to_dict(), made(tmp_path, tables, *dollars)) if each.line} == {
+        f"scribe {INPUT} mtoken 4",
+        f"scribe {INPUT} mtoken 4 CREDITS",
+    }
 
 
 UNREAD = (

@@ -78,7 +78,7 @@ def _by_sku(lines: Sequence[StatementLine]) -> Mapping[tuple[str, str], tuple[Fr
 _PLACES = 2
 _DIGITS = 16
 # The fields that identify a line among those of another statement of the same month.
-_NAMES = ("model", "sku", "unit", "rate", "contract", "words")
+_NAMES = ("model", "sku", "unit", "rate", "contract", "words", "paid_in")
 _COMPARED = ("quantity", "amount", "list_amount", "balance")
 
 
@@ -182,6 +182,8 @@ def line_record(line: StatementLine) -> dict[str, str]:
     }
     if rated.kind == CORRECTION_LINE:
         record["words"] = OF_EARLIER
+    if rated.paid_in:
+        record["paid_in"] = rated.paid_in
     if rated.list_rate is not None and line.list_amount is not None:
         listed = {"list_rate": rated.list_rate, "list_amount": line.list_amount}
         record |= {name: plain_text(value) for name, value in listed.items()} | {"list_source": rated.list_source}

@@ -29,8 +29,8 @@ STATEMENT_ENDINGS = (".md", ".csv", ".json", ".html", ".xlsx", ".focus.csv", ".f
 _NUMBERS = (Kind.EXACT, Kind.RATE, Kind.QUANTITY, Kind.MONEY, Kind.COUNT)
 _EXACT = ("Quantity", "Rate", "Amount", "List rate", "List amount", "Balance")
 _CSV: tuple[str, ...] = ("part", "sku", "model", "words", "quantity", "unit", "rate", "amount", "source", "contract")
-_CSV += ("list_rate", "list_amount", "list_source", "opening_balance", "balance")
-_CSV_TEXTS = ("part", "sku", "model", "words", "unit", "source", "contract", "list_source")
+_CSV += ("list_rate", "list_amount", "list_source", "opening_balance", "balance", "paid_in")
+_CSV_TEXTS = ("part", "sku", "model", "words", "unit", "source", "contract", "list_source", "paid_in")
 
 
 def title_of(statement: Statement) -> str:
