@@ -140,7 +140,9 @@ class RateCard:
         """Return the instants (UTC, rising) at which a price or limit begins, changes or ends, and so the price book.
 
         They are those of the list; with a `contract` or an `account`, also those at which its terms begin and end.
+        Raises what `at` raises for these.
         """
+        _check_party(contract, account)
         of_terms = contract is not None or account is not None
         terms = self.in_force.boundaries(contract, account) if of_terms else ()
         return tuple(sorted({*self.tables.boundaries(), *terms}))
@@ -181,12 +183,9 @@ class RateCard:
         Raises `UnknownContractError`, and `ValueError` if both are named, or if the account is not text: it would get
         the prices of the list, whatever its contract says.
         """
-        if contract is not None and account is not None:
-            raise ValueError("contract and account are both given. Leave one out")
+        _check_party(contract, account)
         if contract is not None:
             return self.in_force.named(contract)
-        if account is not None and not isinstance(account, str):
-            raise ValueError(f"account={account!r} is not text, as contracts name accounts. Write it as text")
         return None if account is None else self.in_force.of_account(account, instant)
 
     def at(self, instant: datetime | date, *, contract: str | None = None, account: str | None = None) -> PriceBook:
@@ -245,3 +244,13 @@ class RateCard:
                 self._proved_contracts[contract.contract] = tuple(faults_of(self._unproved.work(contract)))
             if self._proved_contracts[contract.contract]:
                 raise TableError(self._proved_contracts[contract.contract])
+
+
+def _check_party(contract: object, account: object) -> None:
+    """Raise `ValueError` if a contract and an account are both named, or if one of them is not text."""
+    if contract is not None and account is not None:
+        raise ValueError("contract and account are both given. Leave one out")
+    if contract is not None and not isinstance(contract, str):
+        raise ValueError(f"contract={contract!r} is not text. Write the name of a contract")
+    if account is not None and not isinstance(account, str):
+        raise ValueError(f"account={account!r} is not text, as contracts name accounts. Write it as text")

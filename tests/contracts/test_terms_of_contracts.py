@@ -3,6 +3,7 @@
 import gc
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -216,17 +217,21 @@ def test_an_unknown_contract_and_two_ways_to_name_one_are_refused() -> None:
         card.at(DAY, contract="acne")
     with pytest.raises(UnknownContractError):
         card_of().at(DAY, contract="acme")
-    with pytest.raises(ValueError, match="Leave one out"):
-        card.at(DAY, contract="acme", account="a-1")
+    for ask in (partial(card.at, DAY), card.boundaries):
+        with pytest.raises(ValueError, match="Leave one out"):
+            ask(contract="acme", account="a-1")
     assert rate(card, account="nobody") == "2"
 
 
-@pytest.mark.parametrize("account", [42, 0, True, b"42"])
-def test_an_account_that_is_not_text_is_refused_and_never_at_the_list(account: Any) -> None:
+@pytest.mark.parametrize("name", [42, 0, True, b"42", ["42"]])
+def test_an_account_that_is_not_text_is_refused_and_never_at_the_list(name: Any) -> None:
     card = card_of(contract("- {for: {type: text}, percent: -20%}", accounts="42"))
     assert rate(card, account="42") == "1.6"
-    with pytest.raises(ValueError, match=r"account=.* is not text"):
-        card.at(DAY, account=account)
+    for ask in (partial(card.at, DAY), card.boundaries):
+        with pytest.raises(ValueError, match=r"account=.* is not text"):
+            ask(account=name)
+        with pytest.raises(ValueError, match=r"contract=.* is not text"):
+            ask(contract=name)
 
 
 TYPES = sorted({model.type for model in CARD.tables.models.values()})

@@ -454,9 +454,11 @@ def test_a_frame_has_the_statement_of_a_file_with_the_same_rows(
     assert [str(line.balance[1]) for line in of_frame.terms if line.balance] == ["703/10"]
 
 
-@pytest.mark.parametrize("account", ["", " "])
-def test_a_statement_of_nobody_is_refused(tmp_path: Path, account: str) -> None:
-    with pytest.raises(StatementError, match="the account is empty"):
+@pytest.mark.parametrize(
+    ("account", "words"), [("", "is empty"), (" ", "is empty"), (5, "5 is not text"), (None, "None is not text")]
+)
+def test_a_statement_of_nobody_is_refused(tmp_path: Path, account: Any, words: str) -> None:
+    with pytest.raises(StatementError, match=f"the account {words}"):
         statement(tmp_path / "usage.csv", account=account, month="2026-10")
 
 

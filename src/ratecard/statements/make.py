@@ -112,8 +112,9 @@ def asked_month(account: str, month: date | str, currency: str | None) -> date:
     begins = read_month(month)
     if currency is not None and (words := no_currency(currency)):
         raise StatementError(words)
-    if not account.strip():
-        raise StatementError("the account is empty, and a statement is of one account. Name it as the usage does")
+    if not isinstance(account, str) or not account.strip():
+        words = "is empty" if isinstance(account, str) else f"{account!r} is not text"
+        raise StatementError(f"the account {words}, and a statement is of one account. Name it as the usage does")
     return begins
 
 
