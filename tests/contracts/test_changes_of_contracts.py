@@ -322,6 +322,23 @@ def test_check_notes_a_contract_that_is_for_nobody() -> None:
 
 
 @pytest.mark.parametrize(
+    ("begins", "until", "dates"),
+    [
+        ("2026-09-01", "2026-10-02", ""),
+        ("2026-09-01", "2026-10-01", "2026-09-01 until 2026-10-01"),
+        ("2027-09-30", "2028-01-01", ""),
+        ("2027-10-01", "2028-01-01", "2027-10-01 until 2028-01-01"),
+    ],
+)
+def test_check_notes_a_contract_that_extends_one_of_other_days(begins: str, until: str, dates: str) -> None:
+    """The contract itself is from 2026-10-01 until 2027-10-01."""
+    base = contract("", "base", accounts="a-2", begins=begins, until=until)
+    notes = [str(note) for note in contract_notes(card_of(base, contract("", further="extends: base\n")), ())]
+    words = f"contracts/c1.yaml:1: extends 'base', which is from {dates}: on no day of this contract, so that it takes"
+    assert [note.startswith(words) for note in notes] == ([True] if dates else [])
+
+
+@pytest.mark.parametrize(
     "likely",
     [
         "percent: -20%",

@@ -175,7 +175,8 @@ def ended(contract: Contract, checks: ContractChecks) -> Iterator[tuple[str, str
 def contract_notes(card: RateCard, examples: Iterable[Worked]) -> Iterator[Fault]:
     """Yield a note for each contract without accounts, and each override that ends early or has an unlikely price.
 
-    An override ends early where its models are retired. Its price is likely if a worked example reaches it.
+    An override ends early where its models are retired. Its price is likely if a worked example reaches it. A contract
+    that extends one of other days has a note too.
     """
     reached = reached_by(examples)
     checks = ContractChecks(card.tables)
@@ -184,6 +185,13 @@ def contract_notes(card: RateCard, examples: Iterable[Worked]) -> Iterator[Fault
         if not contract.accounts and contract.contract not in extended:
             words = "is for no account, and no contract extends it, so that nobody has its prices. Name accounts"
             yield fault_at(contract.place, contract.contract, f"contract '{contract.contract}' {words}")
+        base = card.contracts.get(contract.extends or "")
+        if base and not base.overlaps(utc(contract.begins), utc(contract.until) if contract.until else None):
+            words = f"'{base.contract}', which is from {base.begins}{f' until {base.until}' if base.until else ''}"
+            hint = (
+                "on no day of this contract, so that it takes nothing from it. Correct the dates, or leave extends out"
+            )
+            yield fault_at(contract.place, contract.contract, f"extends {words}: {hint}")
         for place, words in ended(contract, checks):
             yield fault_at(place, contract.contract, words)
         for override in contract.overrides:
