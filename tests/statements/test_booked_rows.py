@@ -1,6 +1,8 @@
 """A statement of a billing export: what was booked, never rated again, and refunds in their own month."""
 
 import csv
+import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -8,10 +10,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import pandas
+import polars
 import pytest
 from statement_tables import WORDS, write_tables
 
 from ratecard import load_rate_card
+from ratecard.base.errors import SimulationError
 from ratecard.ledger.files import ledger_csv, ledger_json
 from ratecard.line_items import LedgerEntry
 from ratecard.statements import StatementError, differences, statement
@@ -323,6 +328,39 @@ def test_requests_by_another_name_are_not_billed_twice(tmp_path: Path, tables: P
         made(tmp_path, tables, CHARGED, CHARGED, heading=heading)
     with pytest.raises(StatementError, match=CHARGED_AGAIN):
         made(tmp_path, tables, CHARGED, CHARGED, heading=heading, columns={"requestId": name})
+
+
+def as_lines(rows: list[dict[str, Any]], folder: Path) -> Any:
+    file = folder / "export.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return file
+
+
+def as_csv(rows: list[dict[str, Any]], folder: Path) -> Any:
+    pandas.json_normalize(rows).to_csv(folder / "export.csv", index=False)
+    return folder / "export.csv"
+
+
+@pytest.mark.parametrize(
+    "form", [as_lines, as_csv, lambda rows, _: pandas.DataFrame(rows), lambda rows, _: polars.DataFrame(rows)]
+)
+@pytest.mark.parametrize("more", [{}, {"promptTokens": 5}])
+def test_the_request_of_a_row_is_read_from_its_details(
+    tmp_path: Path, tables: Path, form: Callable[..., Any], more: dict[str, int]
+) -> None:
+    names = HEADING.removesuffix(",requestId").split(",")
+    row = dict(zip(names, CHARGED.split(","), strict=False))
+    given = [{**row, "inferenceDetails": {"requestId": "r-1", **details}} for details in ({}, more)]
+    with pytest.raises(StatementError, match=CHARGED_AGAIN):
+        statement(form(given, tmp_path), account="acme", month="2026-10", tables=tables)
+    given[1]["inferenceDetails"] = {"requestId": "r-2", **more}
+    assert str(statement(form(given, tmp_path), account="acme", month="2026-10", tables=tables).payable) == "8.00"
+
+
+def test_details_that_are_text_are_not_left_out_in_silence(tmp_path: Path, tables: Path) -> None:
+    heading = HEADING.replace("requestId", "inferenceDetails")
+    with pytest.raises(SimulationError, match="column 'inferenceDetails' is VARCHAR, and must be an object"):
+        made(tmp_path, tables, CHARGED.replace("r-1", "{'requestId': 'r-1'}"), heading=heading)
 
 
 def test_terms_of_the_month_are_over_booked_rows_too(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ class AccountRows:
             raise StatementError(NO_ACCOUNT)
         if self.is_ledger and (unread := not_read(nearly_named(known.columns))):
             raise StatementError(unread[0])
-        self._table = "usage" if self.is_ledger else known.table
+        self._table = known.booked if self.is_ledger else known.table
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]
         self._names = BOOKED_NAMES if self.is_ledger else tuple(dict.fromkeys(("type", "model", *columns)))
         self._account = self._text(named) if named else None

@@ -122,6 +122,8 @@ class Usage(NamedTuple):
     # The number of decimals of each decimal column.
     scales: Mapping[str, int] = {}
     table: str = "usage"
+    # Of a billing export, the table of which the view of a ledger is made.
+    booked: str = "usage"
     # True if rows may lack a type, so that the types of their models are needed.
     untyped: bool = False
     # The types that its rows may have.

@@ -44,6 +44,8 @@ _NEEDED = ("timestamp", "sku", "amount", "currency")
 _COUNT = ("unit", "units")
 # The names of an export that a simulation reads.
 EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId", CONTRACT)
+# The object of an export that has the request of a row.
+REQUEST_DETAILS = "inferenceDetails"
 # The form of a number of an export that can be summed; a row with any other number is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
@@ -485,8 +487,8 @@ def _opened(file: str) -> TextIO:
 
 def _flat(row: Mapping[str, Any]) -> dict[str, str | None]:
     """Return a row with its `inferenceDetails` as further columns."""
-    details = row.get("inferenceDetails")
-    flat = {name: value for name, value in row.items() if name != "inferenceDetails"}
+    details = row.get(REQUEST_DETAILS)
+    flat = {name: value for name, value in row.items() if name != REQUEST_DETAILS}
     return {name: _text_of(value) for name, value in (flat | (details if isinstance(details, dict) else {})).items()}
 
 

@@ -20,7 +20,14 @@ from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Usage
 from ratecard.simulation.groups.queries import RESERVED_COLUMNS
 from ratecard.simulation.progress import Progress
-from ratecard.simulation.rows.billing_export import Export, are_pages, ledger_view, pages_to_parquet
+from ratecard.simulation.rows.billing_export import (
+    EXPORT_NAMES,
+    REQUEST_DETAILS,
+    Export,
+    are_pages,
+    ledger_view,
+    pages_to_parquet,
+)
 from ratecard.simulation.rows.columns import COUNTED, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
 from ratecard.simulation.rows.duckdb_responses import usage_view
 from ratecard.simulation.rows.files import (
@@ -162,38 +169,26 @@ def _opened(
             view = usage_view(connection, dialect, declared, table)
         connection.execute(f"CREATE OR REPLACE VIEW responses AS {view}")
         declared, table = _described(connection, "responses"), "responses"
+    booked = table
+    if Export.of(tuple(declared), names):
+        booked = _flat(connection, REQUEST_DETAILS, declared, table)
+        declared = _described(connection, booked)
+        in_details = {name: f"{REQUEST_DETAILS}.{name}" for name in EXPORT_NAMES if name not in declared}
+        names = {name: column for name, column in in_details.items() if column in declared} | dict(names)
     if export := Export.of(tuple(declared), names):
         timestamp, table, sql = export.named["timestamp"], LEDGER, DuckDbSql()
         day = sql.day(sql.quoted(timestamp), column_type(declared[timestamp])[0])
-        view = ledger_view(connection, export, "usage", day, limits)
+        view = ledger_view(connection, export, booked, day, limits)
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
     elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
         source, table, name = table, "instants", DuckDbSql().quoted(instant)
         micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # a cast would round up, perhaps to the next day
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {source}")
     for outer in COUNTED if table != LEDGER else ():
-        if outer not in declared:
-            continue
-        kind = declared[outer].partition("(")[0]
-        if kind not in ("STRUCT", "MAP"):
-            with readable():
-                given = connection.execute(f"SELECT 1 FROM {table} WHERE {outer} IS NOT NULL LIMIT 1").fetchall()
-            if given:
-                raise no_counts(outer, declared[outer])
-            continue
-        fields = f"DESCRIBE SELECT {outer}.* FROM {table}"
-        if kind == "MAP":
-            fields = f"SELECT DISTINCT unnest(map_keys({outer})) AS name FROM {table} ORDER BY name"
-        with readable():
-            counts = [str(name) for name, *_ in connection.execute(fields).fetchall()]
-        value = "map_extract_value({}, {})" if kind == "MAP" else "{}[{}]"
-        parts = {name: value.format(outer, DuckDbSql.literal(name)) for name in counts}
-        query = _with_counts(outer, parts, declared, f"SELECT * FROM {table}")
-        table = f"flat_{outer}"
-        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {query}")
+        table = _flat(connection, outer, declared, table)
     declared = _described(connection, table)
     types = {name: column_type(type_) for name, type_ in declared.items()}
-    known = checked_usage(types, declared, names, layouts_of)._replace(table=table)
+    known = checked_usage(types, declared, names, layouts_of)._replace(table=table, booked=booked)
     if table == LEDGER:
         known = known._replace(layouts=LEDGER_LAYOUTS)
     else:
@@ -201,6 +196,29 @@ def _opened(
     usage = DuckDbUsage(workspace, known, stamps)
     usage.written = written
     return usage
+
+
+def _flat(connection: duckdb.DuckDBPyConnection, outer: str, declared: Mapping[str, str], table: str) -> str:
+    """Return the name of a table in which each part of the column `outer` is a column; the table itself without it."""
+    if outer not in declared:
+        return table
+    kind = declared[outer].partition("(")[0]
+    if kind not in ("STRUCT", "MAP"):
+        with readable():
+            given = connection.execute(f"SELECT 1 FROM {table} WHERE {outer} IS NOT NULL LIMIT 1").fetchall()
+        if given:
+            raise no_counts(outer, declared[outer])
+        return table
+    fields = f"DESCRIBE SELECT {outer}.* FROM {table}"
+    if kind == "MAP":
+        fields = f"SELECT DISTINCT unnest(map_keys({outer})) AS name FROM {table} ORDER BY name"
+    with readable():
+        counts = [str(name) for name, *_ in connection.execute(fields).fetchall()]
+    value = "map_extract_value({}, {})" if kind == "MAP" else "{}[{}]"
+    parts = {name: value.format(outer, DuckDbSql.literal(name)) for name in counts}
+    query = _with_counts(outer, parts, declared, f"SELECT * FROM {table}")
+    connection.execute(f"CREATE OR REPLACE VIEW flat_{outer} AS {query}")
+    return f"flat_{outer}"
 
 
 def no_counts(outer: str, kind: str) -> SimulationError:
@@ -316,7 +334,7 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
     columns = ", ".join(f"{DuckDbSql.literal(name)}: 'VARCHAR'" for name in counts)
     how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
     query = f"SELECT * FROM read_json({_listed(files)}, {how}{named})"
-    for outer in COUNTED:
+    for outer in (*COUNTED, REQUEST_DETAILS):
         if outer in counts:
             counted = _counted(connection, files, outer)
             paths = {name: '$."{}"'.format(name.replace('"', '\\"')) for name in counted}
