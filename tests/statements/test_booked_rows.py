@@ -363,6 +363,12 @@ def test_details_that_are_text_are_not_left_out_in_silence(tmp_path: Path, table
         made(tmp_path, tables, CHARGED.replace("r-1", "{'requestId': 'r-1'}"), heading=heading)
 
 
+def test_nanoseconds_are_of_their_month(tables: Path) -> None:
+    frame = pandas.read_csv(StringIO(f"{HEADING}\n{CHARGED}"))
+    frame["timestamp"] = pandas.to_datetime(["2026-10-31T23:59:59.999999999"]).astype("datetime64[ns]")
+    assert str(statement(frame, account="acme", month="2026-10", tables=tables).payable) == "4.00"
+
+
 def test_terms_of_the_month_are_over_booked_rows_too(tmp_path: Path) -> None:
     terms = "monthly:\n  - {included: 1, unit: mtoken}\n  - {minimum: 10, currency: USD}\n"
     tables = write_tables(tmp_path / "tables", monthly=terms)

@@ -169,6 +169,10 @@ def _opened(
             view = usage_view(connection, dialect, declared, table)
         connection.execute(f"CREATE OR REPLACE VIEW responses AS {view}")
         declared, table = _described(connection, "responses"), "responses"
+    if (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
+        source, table, name = table, "instants", DuckDbSql().quoted(instant)
+        micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # a cast would round up, perhaps to the next day
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {source}")
     booked = table
     if Export.of(tuple(declared), names):
         booked = _flat(connection, REQUEST_DETAILS, declared, table)
@@ -180,10 +184,6 @@ def _opened(
         day = sql.day(sql.quoted(timestamp), column_type(declared[timestamp])[0])
         view = ledger_view(connection, export, booked, day, limits)
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
-    elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
-        source, table, name = table, "instants", DuckDbSql().quoted(instant)
-        micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # a cast would round up, perhaps to the next day
-        connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {source}")
     for outer in COUNTED if table != LEDGER else ():
         table = _flat(connection, outer, declared, table)
     declared = _described(connection, table)
