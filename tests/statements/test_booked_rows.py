@@ -321,7 +321,7 @@ def test_accounts_by_another_name_are_not_taken_for_one(tmp_path: Path, tables: 
     assert str(named.payable) == "4.00"
 
 
-@pytest.mark.parametrize("name", ["request_id", "RequestID", "Request Id"])
+@pytest.mark.parametrize("name", ["request_id", "RequestID", "Request Id", "inferenceDetails_requestId"])
 def test_requests_by_another_name_are_not_billed_twice(tmp_path: Path, tables: Path, name: str) -> None:
     heading = HEADING.replace("requestId", name)
     with pytest.raises(StatementError, match=f"Column '{name}' is not read. Did you mean 'requestId'"):

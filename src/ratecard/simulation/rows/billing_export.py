@@ -114,11 +114,14 @@ def nearly_named(columns: Collection[str]) -> dict[str, str]:
 
     >>> nearly_named(["sku", "request_id", "customerId"])
     {'request_id': 'requestId', 'customerId': 'customer'}
+    >>> nearly_named(["sku", "inferenceDetails_requestId"])
+    {'inferenceDetails_requestId': 'requestId'}
     """
     has_accounts = any(name in columns for name in ACCOUNT_COLUMNS)
     lacking = [name for name in ("requestId", CONTRACT) if name not in columns]
     lacking += [] if has_accounts else ACCOUNT_COLUMNS
-    letters = {column: _NO_LETTER.sub("", column.lower()) for column in columns}
+    details = REQUEST_DETAILS.lower()
+    letters = {column: _NO_LETTER.sub("", column.lower()).removeprefix(details) for column in columns}
     return {column: name for column, word in letters.items() for name in lacking if word in (name.lower(), f"{name}id")}
 
 
