@@ -44,6 +44,8 @@ GIVEN = {
     "dialect": "litellm",
     "kind": "json",
     "source": "seconds=1",
+    "currency": "EUR",
+    "memory": "1GB",
 }
 
 

@@ -44,7 +44,8 @@ def test_a_roll_up_is_usage_and_a_refusal_names_the_one_that_would_do(tmp_path: 
         (("usage.parquet",), 2, "Missing option '--out'"),
         (("usage.parquet", "--out", "kept", "--map", "customer"), 2, "'customer' is not NAME=COLUMN"),
         (("usage.parquet", "--out", "kept", "--by", "custmer"), 1, "no column 'custmer' to group by. Did you mean"),
-        (("usage.parquet", "--out", "kept", "--where", "day <"), 1, "where"),
+        (("usage.parquet", "--out", "kept", "--where", "day <"), 2, "where"),
+        (("usage.parquet", "--out", "kept", "--candidate", "none"), 2, "'none' names nothing that can be compared"),
         (("usage.parquet", "--out", "."), 1, "exists, and is not a roll-up. Name a folder that is new or empty"),
     ],
 )

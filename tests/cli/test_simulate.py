@@ -146,6 +146,10 @@ def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_pa
     ("words", "said"),
     [
         (("missing.parquet", "--candidate", "2026-10-01"), "There is no file missing.parquet"),
+        (("missing*.parquet", "--candidate", "2026-10-01"), "there is no file missing*.parquet"),
+        (("USAGE", "--currency", "eur"), "currency 'eur' is not an ISO 4217 code"),
+        (("USAGE", "--memory", "lots"), "'lots' is not an amount of memory"),
+        (("USAGE", "--disputes", "d.csv", "--where", "model ="), "where: 'model ='"),
         (("USAGE", "--candidate", "nothing"), "'nothing' names nothing that can be compared"),
         (("USAGE", "--elasticity", "all=-1", "--max-rise", "5%"), "or leave out --elasticity, --max-rise"),
         (("USAGE", "--volume", "5"), "volume '5' cannot be read. Write -5%, TYPE=-5%, FAMILY=-5%"),

@@ -96,8 +96,8 @@ def test_each_candidate_has_the_limits(paths: tuple[str, str], tmp_path: Path) -
         (("--tornado", "5%", "--pace", "90d"), 2, "leave out --pace"),
         (("--pace", "30d", "--by", "model", "--current", "2026-12-01"), 1, "--pace needs to know the days. Add day"),
         (("--tornado", "5%", "--out", "x.xlsx"), 2, "x.xlsx: a tornado is written as .html, .csv, .json"),
-        (("--tornado", "100%"), 1, "a percentage above 0% and below 100%"),
-        (("--tornado", "0%"), 1, "a percentage above 0% and below 100%"),
+        (("--tornado", "100%"), 2, "a percentage above 0% and below 100%"),
+        (("--tornado", "0%"), 2, "a percentage above 0% and below 100%"),
     ],
 )
 def test_contradicting_options_are_refused(

@@ -47,6 +47,8 @@ def test_help_teaches() -> None:
     [
         ((), "Missing argument 'USAGE...'"),
         (("no-such-file.parquet",), "There is no file no-such-file.parquet"),
+        (("no-such-*.parquet",), "there is no file no-such-*.parquet"),
+        (("USAGE", "--memory", "lots"), "'lots' is not an amount of memory"),
         (("USAGE", "--map", "customer"), "'customer' is not NAME=COLUMN"),
         (("USAGE", "--at", "soon"), "soon"),
         (("USAGE", "--cost", "no-such-folder"), "'no-such-folder' names nothing that can be compared"),

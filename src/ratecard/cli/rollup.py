@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
+from ratecard.base.errors import SimulationError
 from ratecard.cli.modes import CommandOfModes
-from ratecard.cli.options import tables_option
+from ratecard.cli.options import as_wrong_use, tables_option
 from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import (
     by_option,
@@ -62,9 +63,14 @@ def rollup(usage: Sequence[str], out: str, **given: Any) -> None:
         with needing("A roll-up"):
             # Loaded only here, because --help does not need the engine.
             from ratecard.cli.simulate_progress import progress
+            from ratecard.simulation.prices.sides import sides
             from ratecard.simulation.rollup import rollup as keep
+            from ratecard.simulation.rows.where import Chosen
+        with as_wrong_use(SimulationError):
+            current, *candidates = sides(None, given.pop("candidates"), given["tables"])
+            Chosen.of(given["where"], None, None)
         with progress() as begin:
-            report = keep(list(usage), out, progress=begin, **given)
+            report = keep(list(usage), out, current, candidates, progress=begin, **given)
     for words in report.warnings:
         click.echo(f"Warning: {words}", err=True)
     if report.anew:

@@ -18,6 +18,7 @@ from ratecard.cli.simulate_options import (
     check_usage,
     contracts_option,
     cost_option,
+    currency,
     dialect_option,
     engine_options,
     map_option,
@@ -71,7 +72,9 @@ class _Recorded(click.Command):
 @click.option("--max-rise", type=share, help="Exit with 1 if a customer's payments at unchanged usage rise by more.")
 @click.option("--tornado", type=share, help="Instead: revenue if each family were 5% dearer or cheaper.")
 @click.option("--disputes", metavar="FILE", help="Instead: the wrong rows of a bill, as CSV.")
-@click.option("--currency", default="USD", show_default=True, help="Currency in which amounts are added.")
+@click.option(
+    "--currency", type=currency, default="USD", show_default=True, help="Currency in which amounts are added."
+)
 @click.option("--show-sql", is_flag=True, help="Print the SQL that DuckDB has run, to read it or run it by hand.")
 @engine_options
 @tables_option

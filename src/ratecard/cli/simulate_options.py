@@ -9,9 +9,10 @@ import click
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.files import beside
+from ratecard.base.money import no_currency
 from ratecard.cli.options import Decorator, as_wrong_use, options
 from ratecard.requests.dialects import TABLE_DIALECTS
-from ratecard.simulation.rows.files import kind_to_write
+from ratecard.simulation.rows.files import files_of, is_pattern, kind_to_write
 from ratecard.simulation.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
@@ -69,8 +70,21 @@ cost_option = click.option(
 contracts_option = click.option(
     "--contracts", is_flag=True, help="Price each row by the contract of its account, else customer."
 )
+
+
+def _memory(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """Return an amount of memory, and refuse one that the engine cannot hold."""
+    if given is not None:
+        with needing("--memory"), as_wrong_use(SimulationError):
+            from ratecard.simulation.workspace import Workspace
+
+            Workspace(given).close()
+    return given
+
+
 memory_option = click.option(
     "--memory",
+    callback=_memory,
     help="Most memory of the engine; the rest goes to disk.",
     show_default=f"{DEFAULT_MEMORY}, with Spark {MEMORY_BESIDE_SPARK}",
 )
@@ -119,6 +133,13 @@ def share(given: str) -> Fraction:
         return read_share(given)
 
 
+def currency(given: str) -> str:
+    """Read a currency, by its code of ISO 4217."""
+    if words := no_currency(given):
+        raise click.BadParameter(words)
+    return given
+
+
 def periods(given: str | None) -> tuple[str, str] | None:
     """Read two periods: `2026-09..2026-10`."""
     if given is None:
@@ -138,10 +159,14 @@ def check_tornado(out: Sequence[str]) -> None:
 
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:
-    """Refuse files that do not exist; patterns, addresses and tables of Spark are looked up later."""
-    for place in usage:
-        known = engine == SPARK or _REMOTE in place or any(mark in place for mark in "*?[")
-        if not known and not Path(place).exists():
+    """Refuse files that do not exist, and patterns of none; addresses and tables of Spark are looked up later."""
+    for place in usage if engine != SPARK else ():
+        if _REMOTE in place:
+            continue
+        if is_pattern(place):
+            with as_wrong_use(SimulationError):
+                next(files_of(place))
+        elif not Path(place).exists():
             raise click.UsageError(f"There is no file {place}")
 
 

@@ -56,7 +56,7 @@ from ratecard.simulation.report.tables import (
     untouched_table,
     winners_table,
 )
-from ratecard.simulation.report.tornado_page import Swing, tornado_headline, tornado_table, write_tornado
+from ratecard.simulation.report.tornado_page import Swing, step_of, tornado_headline, tornado_table, write_tornado
 from ratecard.simulation.report.tornado_page import tornado as swings_of
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.where import Chosen
@@ -271,6 +271,8 @@ def run(
         target = read_target(until_target) if until_target else None
         changes, days = volumes_of(volumes), read_pace(pace) if pace else DEFAULT_PACE
         Chosen.of(settings["where"], settings["since"], settings["until"])
+        if tornado is not None:
+            step_of(tornado)
     if target and (len(candidates) != 1 or not Path(candidates[0]).is_file()):
         raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
     limits = ChangeLimits(max_change, max_rise)
@@ -374,6 +376,7 @@ def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
         raise click.UsageError("--disputes compares a bill with prices; --current names them, or leave it out")
     with as_wrong_use(SimulationError):
         [current] = sides(given["current"], (), given["tables"])
+        Chosen.of(given["where"], given["since"], given["until"])
     settings = {name: given[name] for name in OF_DISPUTES if name not in _NOT_SETTINGS}
     with progress() as begin:
         disputes = write_disputes(list(given["usage"]), current, path, progress=begin, **settings)

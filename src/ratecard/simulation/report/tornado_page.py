@@ -55,6 +55,14 @@ class Swing:
         return max((effect.copy_abs() for effect in (self.fall, self.rise) if effect is not None), default=Decimal(0))
 
 
+def step_of(share: Fraction) -> Decimal:
+    """Return a share by which prices can rise and fall. Raises `SimulationError` for another one."""
+    step = from_fraction(share, _PLACES)
+    if not 0 < share < 1 or Fraction(step) != share:
+        raise SimulationError("a tornado needs a percentage above 0% and below 100%, with at most 10 decimals")
+    return step
+
+
 def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     """Rank every family of the usage by its effect, the greatest first; each effect is priced request by request.
 
@@ -62,9 +70,7 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     also changes charges of other families by its rates (searches). Raises `SimulationError` for a share from 100 % on.
     """
     side = simulation.sides[0]
-    step = from_fraction(share, _PLACES)
-    if not 0 < share < 1 or Fraction(step) != share:
-        raise SimulationError("a tornado needs a percentage above 0% and below 100%, with at most 10 decimals")
+    step = step_of(share)
     if not side.has_rates:
         raise SimulationError("a tornado scales rates, and a bill has none. Name the prices: --current")
     families: dict[str, list[str]] = {}
