@@ -25,6 +25,17 @@ def usage_of(folder: Path) -> Path:
     return path
 
 
+def test_a_customer_may_have_the_name_that_stands_for_none(tmp_path: Path) -> None:
+    write_tables(tmp_path / "tables", contract("- {for: {type: text}, percent: -20%}", "plain", "a", "2026-10-01"))
+    usage = usage_of(tmp_path)
+    usage.write_text(usage.read_text().replace("stranger", "(none)"))
+    with simulate(usage, DAY, tables=tmp_path / "tables", contracts=True) as simulation:
+        customers = DraftPricer(simulation).answer(Draft(DAY)).panel.customers
+        assert customers is not None
+        assert [*customers.customers] == ["a", "((none))", "(none)", "b"]
+        assert sum(each.nets[0] for each in customers.customers.values()) == simulation.total.amounts[0]
+
+
 def test_a_customer_is_picked(tmp_path: Path) -> None:
     write_tables(tmp_path / "tables", contract("- {for: {type: text}, percent: -20%}", "plain", "a", "2026-10-01"))
     usage = usage_of(tmp_path)

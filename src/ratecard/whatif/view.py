@@ -127,7 +127,10 @@ class CustomerPrices(NamedTuple):
     def of(cls, report: Report) -> "CustomerPrices":
         """Return the prices of the customers of a report, the greatest discount first."""
         ranked = sorted(report.discounts, key=lambda customer: (-customer.discount(0), customer.customer or ""))
-        named = {NO_VALUE if customer.customer is None else customer.customer: customer for customer in ranked}
+        names, nobody = {customer.customer for customer in ranked}, NO_VALUE
+        while nobody in names:  # a customer may have this name
+            nobody = f"({nobody})"
+        named = {nobody if customer.customer is None else customer.customer: customer for customer in ranked}
         return cls(named, ("Now", *(f"With {name}" for name in report.names[1:])), report.figures)
 
     def table(self, customer: str) -> str:
