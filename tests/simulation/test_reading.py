@@ -22,7 +22,6 @@ from usage import ROWS
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.engines.duckdb_engine import csv_query
 from ratecard.simulation.groups.grouped_usage import Reading
-from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.simulation.workspace import readable
 from shipped import CARD
 
@@ -354,11 +353,15 @@ def test_a_row_without_a_type_has_that_of_its_model(tmp_path: Path) -> None:
         {name: value for name, value in SPEECH.items() if name != "type"} | {"characters": 10},
         {"model": "claude-opus-4-6:enable_web_search=off", "timestamp": "2026-10-02", "prompt_tokens": 5,
          "completion_tokens": 0},
-        {"model": "nothing", "timestamp": "2026-10-02"},
+        {"model": "tts-kokor", "timestamp": "2026-10-02"},
+        {"timestamp": "2026-10-02"},
     )  # fmt: skip
     with simulate(path, by=("type",)) as found:
         assert {row.key[0]: row.requests for row in found.groups} == {"speech": 2, "text": 1}
-        assert [(each.rows, each.reason) for each in found.unpriced] == [(1, NO_TYPE)]
+        assert [(each.rows, each.reason) for each in found.unpriced] == [
+            (1, "type: missing, and no model of the name 'tts-kokor' that would say it. Did you mean 'tts-kokoro'?"),
+            (1, "type: missing, and no model that would say it"),
+        ]
     with simulate(path, where="type = 'speech'") as found:
         assert found.rows == 2
     with pytest.raises(SimulationError, match="no column 'type', and none 'model'"):

@@ -22,7 +22,7 @@ from ratecard.requests.service_parameters import model_named
 from ratecard.simulation.billing import ModelInEffect, sold_by_sku
 from ratecard.simulation.groups.shapes import request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
-from ratecard.simulation.prices.pricer import NO_TYPE
+from ratecard.simulation.prices.pricer import no_type
 from ratecard.simulation.prices.shape_price import quote_of
 from ratecard.statements.lines import CORRECTION_LINE, NOWHERE, Line, Rated, RatePlace, with_added, with_own_sources
 from ratecard.statements.months import next_month
@@ -197,7 +197,7 @@ class AccountRater:
             row = {**row, "type": typed}
         shape = self.rows.usage_of(row)
         if shape.type is None:
-            raise ValueError(NO_TYPE)
+            raise ValueError(no_type(shape.model, self.card))
         books, request = self._at(instant), request_of(shape)
         quote = quote_of(books.prices, request)
         if not self._is_elsewhere(quote.currency):

@@ -16,6 +16,7 @@ from ratecard.base.collector import uncollected
 from ratecard.base.errors import QuoteError, SimulationError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
+from ratecard.base.messages import echo
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.contracts.overlay import ContractChain
@@ -37,8 +38,15 @@ _VIDEO = "video"
 ChainNames = tuple[str, ...]
 # What a contract means for a model: whether it withholds the model, and the overrides of each contract of a chain.
 ModelTerms = tuple[bool, *tuple[tuple[str, ...], ...]]
-NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
+
+
+def no_type(model: str | None, card: RateCard) -> str:
+    """Return why a row that states no type has none: the card has no model of its name, which would say it."""
+    if not model:
+        return "type: missing, and no model that would say it"
+    near = did_you_mean(model, card.tables.models)
+    return f"type: missing, and no model of the name '{echo(model)}' that would say it.{near}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +271,7 @@ class Pricer:
         `known` is the state of the shape's price, where that is known.
         """
         if shape.type is None:
-            return Refused(NO_TYPE)
+            return Refused(no_type(shape.model, side.card))
         state = self.state(side, shape) if known is None else known
         if (moment := _moment(side, shape)) is None or not isinstance(state, PriceState):
             return Refused(NO_INSTANT)
