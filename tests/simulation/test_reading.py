@@ -294,6 +294,17 @@ def test_what_is_read_and_what_is_not_is_said(tmp_path: Path) -> None:
             assert other.reading is found.reading
 
 
+def test_a_day_is_that_of_the_timestamp_whatever_a_column_says(tmp_path: Path) -> None:
+    usage = written(tmp_path / "usage.csv", SPEECH | {"day": "2026-10-03", "characters": 1})
+    said = ["Column 'day' is not read: the day of a row is that of its timestamp, in UTC"]
+    for by, warnings in (("day", said), ("week", said), ("model", [])):
+        with simulate(usage, by=(by,)) as found:
+            assert ("day" in found.reading.columns, found.reading.unused) == (False, ("day",))
+            assert found.reading.warnings() == warnings
+    with pytest.raises(SimulationError, match=r"--map day=characters: .* Write --map timestamp=characters"):
+        simulate(usage, by=("day",), columns={"day": "characters"})
+
+
 def test_columns_that_look_like_missing_ones(tmp_path: Path) -> None:
     meant = {
         "input_tokens": "prompt_tokens",

@@ -51,6 +51,8 @@ class Reading:
     without_account: int = 0
     # Accounts without a contract whose names are those of an account with one, but for capitals and spaces around.
     alike: tuple[str, ...] = ()
+    # True if rows are grouped or chosen by day, which is that of the timestamp, and the usage has a column `day`.
+    other_day: bool = False
 
     def with_columns(self, usage: Usage, plan: Plan, types: Collection[str | None]) -> "Reading":
         """Return this record with the columns that rows of these types have or could have."""
@@ -67,6 +69,7 @@ class Reading:
             *(name for names in known.values() for name in names),
         ]
         columns = {name: usage.columns[name] for name in dict.fromkeys(used_names) if usage.has(name)}
+        other_day = columns.pop(DAY, None) is not None
         if usage.is_ledger:  # the ledger is made of all columns of the export
             columns.pop("type", None)
             return replace(self, columns=columns, meant=nearly_named(usage.columns))
@@ -80,11 +83,14 @@ class Reading:
             unused=unused,
             meant=near_columns(unused, (*(name for names in missing.values() for name in names), *conditions)),
             timed=usage.has("timestamp"),
+            other_day=other_day,
         )
 
     def warnings(self) -> list[str]:
         """Return warnings: columns that look like missing ones, invalid timestamps, rows left out or at list prices."""
         sentences = not_read(self.meant)
+        if self.other_day:
+            sentences.append(f"Column '{DAY}' is not read: the day of a row is that of its timestamp, in UTC")
         if self.odd:
             words = "Write it like 2026-10-02 or 2026-10-02T15:00:00Z; docs/simulation.md says how to convert others"
             sentences.append(f"Timestamp '{self.odd}' is not an instant. {words}")

@@ -147,6 +147,9 @@ class Usage(NamedTuple):
         known_names = (*(EXPORT_NAMES if self.is_ledger else ()), *_NAMES, *used)
         columns = {column.name for layout in self.layouts.values() for column in layout.columns}
         for name, theirs in names.items():
+            if name == DAY:
+                words = "the day of a row is that of its timestamp, in UTC. Write --map timestamp="
+                raise SimulationError(f"--map {name}={theirs}: {words}{theirs}")
             if name not in known_names and name not in columns:
                 near = did_you_mean(name, known_names)
                 words = "is not a column that is read, and nothing is grouped or chosen by it"
