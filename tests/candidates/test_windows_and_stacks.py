@@ -251,6 +251,7 @@ def test_several_candidates_are_stacked_on_the_command_line(folder: Path, card: 
     for word, said in (
         (f"{one}+nothing.yaml", "there is no file nothing.yaml"),
         ("a.yaml+b.yaml", "there is no file of this name"),
+        (f"{one}+{two}+{one.parent}/./{one.name}", f"names {one} twice, so that its changes would count twice"),
     ):
         done = CliRunner().invoke(main, ["diff", str(folder), word])
         assert done.exit_code == 2

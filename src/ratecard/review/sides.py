@@ -194,7 +194,7 @@ def _folder(given: str) -> str:
 
 
 def stack_of(given: str) -> Stack:
-    """Return the candidate files that a word names. Raises `SideError` for a file that does not exist."""
+    """Return the candidate files that a word names. Raises `SideError` for one that is missing or named twice."""
     if Path(given).is_file():
         return Stack((Path(given),))
     stack = Stack(tuple(map(Path, given.split(_ON_TOP))))
@@ -203,4 +203,7 @@ def stack_of(given: str) -> Stack:
         raise SideError("there is no file of this name")
     if missing:
         raise SideError(f"of {stack}, there is no file {', '.join(missing)}")
+    places = [path.resolve() for path in stack.paths]
+    if twice := next((str(path) for path in stack.paths if places.count(path.resolve()) > 1), ""):
+        raise SideError(f"{stack} names {twice} twice, so that its changes would count twice. Name it once")
     return stack
