@@ -16,7 +16,6 @@ from ratecard.base.errors import SimulationError
 from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.groups.kept.place import (
     MANIFEST,
-    Asked,
     Distinguished,
     KeptPlace,
     Manifest,
@@ -259,8 +258,8 @@ def open_kept(
 ) -> Iterator[KeptUsage]:
     """Open a kept roll-up. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
     kept = place.opened()
-    arguments = Asked(by=(), columns=dict(names) or kept.asked.columns, dialect=dialect or kept.asked.dialect)
-    if (arguments.columns, arguments.dialect) != (kept.asked.columns, kept.asked.dialect):
+    other = {"columns": dict(names) or kept.asked.columns, "dialect": dialect or kept.asked.dialect}
+    if (arguments := kept.asked.model_copy(update=other)) != kept.asked:
         words = f"the roll-up {place} was made of other columns or another dialect; leave out --map and --dialect"
         raise SimulationError(f"{words}, or make it so: {again(kept.model_copy(update={'asked': arguments}), place)}")
 
