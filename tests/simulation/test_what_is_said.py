@@ -171,9 +171,12 @@ def test_what_no_row_has_needs_no_cost(tmp_path: Path) -> None:
         ("sku,cost\n", "costs.csv holds no costs"),
         (f"model,unit,cost\n{KLING},video_second,-1\n", "costs.csv:2: cost '-1' is negative"),
         (f"model,unit,cost\n{KLING},video_second,1\n{KLING},video_second,2\n", "costs.csv:3: .* has a cost already: 1"),
-        (f"model,unit,cost\n{KLING},video_secnd,1\n", "is not charged by 'video_secnd'. Did you mean 'video_second'"),
-        ("model,unit,cost\nkling-o3-pro-text-to-vide,video_second,1\n", f"no model .* Did you mean '{KLING}'"),
-        ("sku,cost\nfilm-9,1\n", "the SKU 'film-9' begins with no model"),
+        (
+            f"model,unit,cost\n{KLING},video_secnd,1\n",
+            ":2: .* is not charged by 'video_secnd'. Did you mean 'video_second'",
+        ),
+        ("model,unit,cost\nkling-o3-pro-text-to-vide,video_second,1\n", f":2: there is no model .* mean '{KLING}'"),
+        (f"sku,cost\n{KLING}-5s,1\nfilm-9,1\n", "costs.csv:3: the SKU 'film-9' begins with no model"),
         ("sku,cost\na,b,c\n", "costs.csv:2: 3 cells under 2 headings"),
     ],
 )

@@ -5,7 +5,7 @@ A side is the current prices, a candidate, or `as-billed`, what a bill charged.
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -128,27 +128,6 @@ class ListedCosts(Costs):
         model = model_named(card.tables, name)
         return self.units.get((model.model, line.unit)) if model else None
 
-    def check(self, cards: Sequence[RateCard]) -> None:
-        """Raise `SimulationError` for a cost of a model, unit or SKU that no card sells, which would never apply."""
-        models = {name: model for card in cards for name, model in card.tables.models.items()}
-        units = {
-            (name, charge.unit)
-            for name, model in models.items()
-            for version in model.versions
-            for charge in version.charges
-        }
-        for model, unit in self.units:
-            if model not in models:
-                raise SimulationError(f"{self.label}: there is no model '{model}'.{did_you_mean(model, models)}")
-            if (model, unit) not in units:
-                names = sorted(sold_unit for name, sold_unit in units if name == model)
-                words = f"{model} is not charged by '{unit}'.{did_you_mean(unit, names)} Allowed: {', '.join(names)}"
-                raise SimulationError(f"{self.label}: {words}")
-        for sku in self.skus:
-            if not any(sku.startswith(f"{name}-") for name in models):
-                near = did_you_mean(sku, models)
-                raise SimulationError(f"{self.label}: the SKU '{sku}' begins with no model.{near}")
-
 
 @dataclass(frozen=True, slots=True)
 class ShareCosts(Costs):
@@ -184,11 +163,15 @@ def share_costs(given: str) -> ShareCosts | None:
         raise SimulationError(f"costs '{given}': the share {error}. Write it like 60%") from None
 
 
-def read_costs(path: Path) -> ListedCosts:
+def read_costs(path: Path, cards: Sequence[RateCard]) -> ListedCosts:
     """Read costs from CSV: `model,unit,cost` or `sku,cost`, or both in one. Raises `SimulationError` with the line.
 
-    A line names a model and the unit of its charge, or an SKU; the cost is of one unit, in the currency of the prices.
+    A line names a model and the unit of its charge, or an SKU, which some card must sell: else the cost would never
+    apply. It is the cost of one unit, in the currency of the prices.
     """
+    sold: dict[str, set[str]] = {}
+    for name, model in (pair for card in cards for pair in card.tables.models.items()):
+        sold.setdefault(name, set()).update(charge.unit for version in model.versions for charge in version.charges)
     units: dict[tuple[str, str], Decimal] = {}
     skus: dict[str, Decimal] = {}
     try:
@@ -198,7 +181,7 @@ def read_costs(path: Path) -> ListedCosts:
             _check_heading(path, heading)
             for cells in rows:
                 if any(cell.strip() for cell in cells):
-                    _read_row(f"{path}:{rows.line_num}", heading, cells, units, skus)
+                    _read_row(f"{path}:{rows.line_num}", heading, cells, units, skus, sold)
     except OSError as error:
         raise SimulationError(f"{path} cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
@@ -222,6 +205,7 @@ def _read_row(
     cells: Sequence[str],
     units: dict[tuple[str, str], Decimal],
     skus: dict[str, Decimal],
+    sold: Mapping[str, Collection[str]],
 ) -> None:
     if len(cells) != len(heading):
         raise SimulationError(f"{place}: {len(cells)} cells under {len(heading)} headings")
@@ -235,6 +219,14 @@ def _read_row(
         raise SimulationError(f"{place}: name a model or an SKU, not both")
     if not sku and not (model and unit):
         raise SimulationError(f"{place}: name an SKU, or a model and its unit")
+    if sku and not any(sku.startswith(f"{name}-") for name in sold):
+        raise SimulationError(f"{place}: the SKU '{sku}' begins with no model.{did_you_mean(sku, sold)}")
+    if model and model not in sold:
+        raise SimulationError(f"{place}: there is no model '{model}'.{did_you_mean(model, sold)}")
+    if model and unit not in sold[model]:
+        names = sorted(sold[model])
+        words = f"{model} is not charged by '{unit}'.{did_you_mean(unit, names)} Allowed: {', '.join(names)}"
+        raise SimulationError(f"{place}: {words}")
     known: dict[str, Decimal] | dict[tuple[str, str], Decimal] = skus if sku else units
     key = sku or (model, unit)
     if key in known:
@@ -293,9 +285,7 @@ def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], ta
         if (share := share_costs(str(given))) is not None:
             return share
         if Path(given).suffix.lower() == ".csv" and not Path(given).is_dir():
-            listed = read_costs(Path(given))
-            listed.check([side.card for side in compared])
-            return listed
+            return read_costs(Path(given), [side.card for side in compared])
         if Path(given).is_file():
             return _candidate_costs(Path(given), compared)
     if given == AS_BILLED or isinstance(given, AsBilled):
