@@ -270,6 +270,16 @@ def test_a_file_instead_of_the_screen(folder: Path) -> None:
     assert Path("changes.txt").read_text(encoding="utf-8") == run("HEAD~1", "HEAD").stdout
 
 
+def test_a_file_never_takes_the_place_of_what_is_compared(folder: Path) -> None:
+    (folder.parent / "spring.yaml").write_text(CANDIDATE, encoding="utf-8")
+    table = next(folder.rglob("*.yaml"))
+    for words in (("HEAD", "spring.yaml", "--out=./spring.yaml"), (str(folder), "HEAD", f"--out={table}")):
+        before = [path.read_bytes() for path in (folder.parent / "spring.yaml", table)]
+        refused = run(*words)
+        assert (refused.exit_code, "is among what is compared" in refused.stderr) == (2, True), refused.output
+        assert [path.read_bytes() for path in (folder.parent / "spring.yaml", table)] == before
+
+
 def test_json_is_stable_and_keeps_amounts_as_text(folder: Path) -> None:
     once, again = (run("HEAD~1", "HEAD", "--format=json").stdout for _ in range(2))
     assert once == again

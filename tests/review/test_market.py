@@ -287,6 +287,12 @@ def run(folders: tuple[Path, Path], text: str, *words: str) -> Result:
 MAP = "plain: t/plain\ntiers: [t/tiers, t/euro]\n"
 
 
+def test_a_report_never_takes_the_place_of_what_is_compared(folders: tuple[Path, Path]) -> None:
+    done = run(folders, MAP, f"--out={folders[0].parent / 'map.yaml'}")
+    assert (done.exit_code, "is among what is compared" in done.stderr) == (2, True), done.output
+    assert (folders[0].parent / "map.yaml").read_text(encoding="utf-8") == MAP
+
+
 def test_every_format(folders: tuple[Path, Path], tmp_path: Path) -> None:
     text = run(folders, MAP)
     assert text.exit_code == 0, text.output

@@ -10,7 +10,7 @@ import click
 from ratecard.base.messages import plural
 from ratecard.base.money import add
 from ratecard.card import RateCard, load_rate_card
-from ratecard.cli.options import EXISTING_FILE, FOLDER, as_json_text, at_option, format_options, show
+from ratecard.cli.options import EXISTING_FILE, FOLDER, as_json_text, at_option, check_out, format_options, show
 from ratecard.cli.screen import align, heading_style, paragraph
 from ratecard.cli.simulate_options import check_usage, needing
 from ratecard.review.market import Market, compare_models, read_matches
@@ -124,6 +124,7 @@ def compare(
     a rate cost what input costs), is marked as implied and not counted. The exit status is 0 whatever differs, and 1
     where the map or a folder has a fault.
     """
+    check_out(out, ours, theirs, path, usage)
     names = _renamed(same)
     one, other = load_rate_card(ours), load_rate_card(theirs)
     matches = read_matches(path, one.tables, other.tables)

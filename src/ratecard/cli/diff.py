@@ -12,6 +12,7 @@ from ratecard.cli.options import (
     FOLDER,
     as_json_text,
     as_wrong_use,
+    check_out,
     checkout_tables,
     format_options,
     instant,
@@ -138,5 +139,6 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
     Every day on which either side changes is compared, so that future prices show; a side that is a date has the
     prices of that day throughout. The exit status is 0 whether something differs or not.
     """
+    check_out(out, old, new, tables)
     before, after = _sides(old, new, tables)
     show(_FORMATS[kind](compare_sides(before, after, at)), out)

@@ -17,6 +17,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.card import load_rate_card
 from ratecard.load.folder import UNITS, shipped_folder
 from ratecard.price_book import PriceBook
+from ratecard.simulation.rows.files import is_read_of
 
 if TYPE_CHECKING:
     from ratecard.review.sides import Stack
@@ -119,6 +120,14 @@ def show(words: str, out: Path | None) -> None:
         return
     out.write_text(click.unstyle(words), encoding="utf-8")
     click.echo(f"Wrote {out}", err=True)
+
+
+def check_out(out: Path | None, *read: str | Path | None) -> None:
+    """Refuse to write over what a command reads: a file that is named, or a table of a folder that is named."""
+    for place in (part for word in read if word and out for part in str(word).split("+")):
+        is_table = str(out).lower().endswith((".yaml", ".yml"))
+        if is_read_of(place, str(out)) and (is_table or not Path(place).is_dir()):
+            raise click.UsageError(f"{out} is among what is compared, which stays as it is. Write another file")
 
 
 out_option = click.option(

@@ -12,7 +12,7 @@ from ratecard.base.files import beside
 from ratecard.base.money import no_currency
 from ratecard.cli.options import Decorator, as_wrong_use, options
 from ratecard.requests.dialects import TABLE_DIALECTS
-from ratecard.simulation.rows.files import files_of, is_pattern, kind_to_write
+from ratecard.simulation.rows.files import files_of, is_pattern, is_read_of, kind_to_write
 from ratecard.simulation.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
@@ -196,13 +196,7 @@ def _check_output(path: Path, usage: Sequence[str], endings: Sequence[str]) -> N
     if not path.parent.is_dir() or path.is_dir():
         words = "it is a folder" if path.is_dir() else "no such folder"
         raise click.UsageError(f"{path} cannot be written: {words}")
-    if any(_is_of(path.resolve(), place) for place in usage):
+    if any(is_read_of(place, str(path)) for place in usage):
         raise click.UsageError(f"{path} is among the usage, which stays as it is")
     beside(path).touch()
     beside(path).unlink()
-
-
-def _is_of(path: Path, usage: str) -> bool:
-    """Return True if a file would be part of the usage: it is in its folder or matches its pattern."""
-    place = Path(usage).resolve()
-    return path == place or place in path.parents or path.match(str(place))
