@@ -148,6 +148,7 @@ def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_pa
         (("missing.parquet", "--candidate", "2026-10-01"), "There is no file missing.parquet"),
         (("missing*.parquet", "--candidate", "2026-10-01"), "there is no file missing*.parquet"),
         (("USAGE", "--currency", "eur"), "currency 'eur' is not an ISO 4217 code"),
+        (("USAGE", "--bridge", "2026-10..2026-13"), "'2026-13' is not a month. Write it like 2026-10"),
         (("USAGE", "--memory", "lots"), "'lots' is not an amount of memory"),
         (("USAGE", "--disputes", "d.csv", "--where", "model ="), "where: 'model ='"),
         (("USAGE", "--candidate", "nothing"), "'nothing' names nothing that can be compared"),

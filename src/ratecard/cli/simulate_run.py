@@ -17,6 +17,7 @@ from ratecard.cli.modes import OF_DISPUTES, is_date
 from ratecard.cli.options import as_wrong_use, tell_tables
 from ratecard.cli.screen import align, heading_style, paragraph, show_table
 from ratecard.cli.simulate_progress import progress
+from ratecard.simulation.answers.bridge import are_months
 from ratecard.simulation.answers.target import (
     Beyond,
     ChangeLimits,
@@ -273,6 +274,8 @@ def run(
         Chosen.of(settings["where"], settings["since"], settings["until"])
         if tornado is not None:
             step_of(tornado)
+        if bridge is not None:
+            are_months(*bridge)
     if target and (len(candidates) != 1 or not Path(candidates[0]).is_file()):
         raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
     limits = ChangeLimits(max_change, max_rise)

@@ -117,13 +117,21 @@ def last_instant(period: str, key: str) -> datetime:
     return utc(after.replace(day=1) if key == MONTH else after) - timedelta(microseconds=1)
 
 
-def period_key(comparison: Comparison, before: str, after: str) -> str:
-    """Return the key that has two periods as values. Raises `SimulationError` where usage is not grouped by it."""
+def are_months(before: str, after: str) -> bool:
+    """Return True for two months, False for two days or weeks. Raises `SimulationError` for what no bridge joins."""
     if before == after:
         raise SimulationError(f"a bridge leads from one period to another, and both are {before}")
     month = len(before) == len("2026-10")
     if month != (len(after) == len("2026-10")):
         raise SimulationError(f"{before} and {after} are not periods of one length")
+    for period in (before, after):
+        last_instant(period, MONTH if month else DAY)
+    return month
+
+
+def period_key(comparison: Comparison, before: str, after: str) -> str:
+    """Return the key that has two periods as values. Raises `SimulationError` where usage is not grouped by it."""
+    month = are_months(before, after)
     keys = (MONTH, DAY) if month else (DAY, WEEK)
     key = next((name for name in keys if name in comparison.roll_up.plan.by), None)
     if key is None:
