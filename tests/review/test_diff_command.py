@@ -270,6 +270,11 @@ def test_a_file_instead_of_the_screen(folder: Path) -> None:
     assert Path("changes.txt").read_text(encoding="utf-8") == run("HEAD~1", "HEAD").stdout
 
 
+def test_a_file_in_no_folder_is_a_wrong_use(folder: Path) -> None:
+    sent = run("HEAD~1", "HEAD", "--out=none/changes.txt")
+    assert (sent.exit_code, "none/changes.txt cannot be written: no such folder" in sent.stderr) == (2, True)
+
+
 def test_a_file_never_takes_the_place_of_what_is_compared(folder: Path) -> None:
     (folder.parent / "spring.yaml").write_text(CANDIDATE, encoding="utf-8")
     table = next(folder.rglob("*.yaml"))

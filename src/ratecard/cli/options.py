@@ -130,8 +130,17 @@ def check_out(out: Path | None, *read: str | Path | None) -> None:
             raise click.UsageError(f"{out} is among what is compared, which stays as it is. Write another file")
 
 
+def _in_a_folder(context: click.Context, option: click.Parameter, given: Path | None) -> Path | None:
+    if given is not None and not given.parent.is_dir():
+        raise click.BadParameter(f"{given} cannot be written: no such folder")
+    return given
+
+
 out_option = click.option(
-    "--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file."
+    "--out",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    callback=_in_a_folder,
+    help="Write to this file.",
 )
 # The options of a comparison: its format and its file.
 format_options = options(
