@@ -142,6 +142,16 @@ def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_pa
     assert "no rate is another than the current one" in done.stderr
 
 
+def test_a_name_is_one_cell_whatever_it_holds(tmp_path: Path) -> None:
+    rows = [{"type": "speech", "model": "tts-kokoro", "timestamp": "2026-10-02", "characters": 1_000_000}] * 2
+    names = ("a\nTotal  $9", "\x1b[31mb")
+    usage = tmp_path / "usage.jsonl"
+    usage.write_text("\n".join(json.dumps(row | {"customer": name}) for row, name in zip(rows, names, strict=True)))
+    shown = run(str(usage), "--by", "customer").stdout
+    assert r"a\nTotal  $9" in shown
+    assert r"\x1b[31mb" in shown
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -12,7 +12,7 @@ import click
 from babel import Locale
 
 from ratecard.base.errors import SimulationError
-from ratecard.base.messages import plural
+from ratecard.base.messages import plural, printable
 from ratecard.cli.modes import OF_DISPUTES, is_date
 from ratecard.cli.options import as_wrong_use, tell_tables
 from ratecard.cli.screen import align, heading_style, paragraph, show_table
@@ -173,7 +173,14 @@ def table_lines(report: Report, table: Table) -> list[str]:
 
 def _cells(report: Report, table: Table, rows: Sequence[Sequence[Value]]) -> list[list[str]]:
     kinds = [column.kind for column in table.columns]
-    return [[written(value, kind, report.figures) for value, kind in zip(row, kinds, strict=True)] for row in rows]
+    # A name or a reason may hold what a row of the usage does, like a line break.
+    return [
+        [
+            printable(value) if isinstance(value, str) else written(value, kind, report.figures)
+            for value, kind in zip(row, kinds, strict=True)
+        ]
+        for row in rows
+    ]
 
 
 def _candidate(report: Report, candidate: int) -> None:
