@@ -86,7 +86,15 @@ def test_every_wrong_count_is_told_at_once(prices: PriceBook) -> None:
 
 @pytest.mark.parametrize(
     ("given", "word"),
-    [(None, "null"), ([], "array"), ("x", "string"), (5, "number"), (True, "boolean"), (1.5, "number")],
+    [
+        (None, "null"),
+        ([], "array"),
+        ("x", "string"),
+        (5, "number"),
+        (True, "boolean"),
+        (1.5, "number"),
+        (int, "unknown"),
+    ],
 )
 def test_a_usage_that_is_no_object(prices: PriceBook, given: Any, word: str) -> None:
     usage = {"type": "text", "model": "claude-opus-4-6", "usage": given}
