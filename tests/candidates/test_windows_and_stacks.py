@@ -232,6 +232,8 @@ def test_a_candidate_for_good_is_not_ended_by_the_promotion_below_it(card: RateC
         "dearer.yaml:6: plain has its list prices again from 2027-11-01 on, by `until` of a candidate below this one,"
         " which would end this one; stack it above this one"
     )
+    another = candidate(folder, "- scale: {model: sized}\n  factor: 3\n", "2027-10-01", name="another.yaml")
+    assert amounts(card.with_candidate(sale).with_candidate(another), "sized")[0][0] == "2027-10-01"
     twice = ending(folder, "- scale: {model: plain}\n  factor: 5\n", "2027-09-15", "2027-12-01", "twice.yaml")
     assert [rates for _, rates in amounts(card.with_candidate(sale).with_candidate(twice), "plain")] == [
         ["0.1"],
