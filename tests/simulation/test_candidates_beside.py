@@ -27,7 +27,7 @@ from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
-from ratecard.simulation.prices.pricer import Pricer
+from ratecard.simulation.prices.pricer import Pricer, Remapping
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 from shipped import CARD
@@ -133,10 +133,11 @@ def test_whoever_stops_the_pricing_stops_the_reading(monkeypatch: pytest.MonkeyP
 
 def test_a_request_too_large_to_be_added_is_asked_of_each_side(tmp_path: Path) -> None:
     retired = SHIPPED.with_candidate(candidate(tmp_path, "retire: claude-opus-4-6", name="retired"))
-    rows = [row("text", "claude-opus-4-6", "a", prompt_tokens=2**59, completion_tokens=0)]
+    rows = [row("text", "claude-opus-4-6", "a", prompt_tokens=2**59, completion_tokens=0), ROWS[-1]]
     with simulate(table_of(rows), Side("now", retired), Side("back", SHIPPED), by=KEYS) as found:
         assert [type(outcomes[0]) for outcomes in found.outcomes] == [Refused, PricedShape]
-        assert (found.priced, found.unpriced) == (1, ())
+        # Where it is not offered, nobody looks at what else is wrong with a row.
+        assert (found.priced, [(each.side, each.rows) for each in found.unpriced]) == (1, [("back", 1)])
         assert found.total.beside() == LostAndNew(0, Decimal(0), 1, found.total.amounts[1], 0)
         assert found.total.amounts[0] == 0 < found.total.amounts[1]
 
@@ -188,6 +189,18 @@ def test_what_is_priced_alike_is_priced_once_until_something_changes(tmp_path: P
             pricer.alike(now, replace(side, at=utc(day)), UsageShape("text", text, "{}", day)) for day in days
         )
     assert pricer.alike(now, Side("dearer", cards["dearer"]), UsageShape("text", "nobody's", "{}", days[1]))
+
+
+def test_the_successor_is_the_one_that_is_offered_on_the_day_of_a_row(tmp_path: Path) -> None:
+    first, second, third = "claude-opus-4-6", "claude-sonnet-4-6", "openai-gpt-54"
+    card = SHIPPED
+    for begins, old, new in (("2026-10-10", first, second), ("2026-10-20", second, third)):
+        change = f"{{retire: {old}, successor: {new}}}"
+        card = card.with_candidate(candidate(tmp_path, change, name=old, day=begins))
+    for day, name in ((9, None), (19, second), (20, third)):
+        when = date(2026, 10, day)
+        found = Remapping(successors=True).successor(card.tables, UsageShape("text", first, "{}", when), when)
+        assert (found and found.model) == name
 
 
 def test_a_further_candidate_is_what_a_simulation_of_its_own_says(tmp_path: Path) -> None:

@@ -81,9 +81,10 @@ def test_every_model_is_used_in_every_period_in_which_it_has_a_price(card: RateC
 
 def test_types_have_their_shares_and_customers_differ(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, 60_000, "type", "customer", "api_key", until=UNTIL, card=FEW)
-    share = {kind: 100 * count / len(rows) for kind, count in Counter(row["type"] for row in rows).items()}
-    wanted = {"text": 70, "rpc": 8, "image": 8, "video": 6, "embedding": 4}
-    assert all(abs(share[kind] - percent) < 1 for kind, percent in wanted.items()), share
+    share = {kind: 1000 * count / len(rows) for kind, count in Counter(row["type"] for row in rows).items()}
+    thousandths = {"text": 700, "rpc": 80, "image": 80, "video": 60, "embedding": 40, "speech": 10, "edit": 10}
+    thousandths |= {"transcription": 10, "music": 5, "upscale": 5}
+    assert all(abs(share[kind] - part) < min(10, part / 12) for kind, part in thousandths.items()), share
     customers = Counter(row["customer"] for row in rows).most_common()
     assert 1_500 < len(customers) <= 2_000
     assert customers[0][1] > 100 * customers[len(customers) // 2][1]

@@ -29,6 +29,7 @@ RATES = """
 - {{tokens: cache_input, rate: 0.5}}
 - {{tokens: cache_write, rate: 7}}
 - {{tokens: output, rate: 25}}
+- {{tokens: output_audio, rate: 60}}
 """
 MILLION = "{prompt_tokens: 1000000, completion_tokens: 0}"
 PRICES = {"claude-opus-4-6": 5, "grok-4-3": 3}
@@ -181,6 +182,7 @@ WRONG_LOGS: dict[str, dict[str, Any]] = {
     "more in the cache than in the prompt": {
         "prompt_tokens_details": {"cached_tokens": 600, "cache_creation_tokens": 401}
     },
+    "more text than is left beside the sound": {"completion_tokens_details": {"text_tokens": 15, "audio_tokens": 6}},
     "hits and misses that are not the prompt": {"prompt_cache_hit_tokens": 400, "prompt_cache_miss_tokens": 5},
     "a total with a fraction": {"total_tokens": 1020.4},
     "a total that no integer of the database holds": {"total_tokens": 2**64},
