@@ -175,6 +175,7 @@ BETTER = "its rates are as they were. Leave both out; to change all models but o
         ("- scale: {model: sized}\n  factor: 2\n- set: sized\n  charge: fee\n  rate: 0.5", []),
         ("- scale: {type: video}\n  factor: 2\n- set: plain\n  rate: 0.7", []),
         ("- set: plain\n  rate: 0.7\n- scale: {model: plain}\n  factor: 2", []),
+        ("- scale: {model: plain}\n  factor: 2\n- scale: {model: plain}\n  factor: 3", []),
     ],
 )
 def test_a_change_that_another_undoes_says_which(card: RateCard, folder: Path, changes: str, lines: list[str]) -> None:
