@@ -90,11 +90,16 @@ def test_models_that_succeed_each_other_are_faults(tmp_path: Path) -> None:
 
 
 def test_a_broken_model_is_not_blamed_on_terms_that_are_for_it(tmp_path: Path) -> None:
-    (tmp_path / "monthly.yaml").write_text("monthly:\n  - {included: 1, unit: video_second, for: {model: one}}\n")
+    terms = "monthly:\n  - {included: 1, unit: video_second, for: {model: one}}\n"
+    (tmp_path / "monthly.yaml").write_text(terms)
+    (tmp_path / "contracts").mkdir()
+    signed = f"contract: c\naccounts: [a]\nfrom: 2026-01-01\nsource: signed\n{terms}"
+    (tmp_path / "contracts" / "c.yaml").write_text(signed)
     (tmp_path / "a.yaml").write_text(family(model("one", rate="free")))
     assert faults(tmp_path) == ["a.yaml:14: rate 'free'"]
     (tmp_path / "a.yaml").write_text(family(model("two")))
-    assert faults(tmp_path)[0].startswith("monthly.yaml:2: matches nothing")
+    found = [each.partition("matches nothing")[0] for each in faults(tmp_path)]
+    assert found == ["contracts/c.yaml:6: ", "monthly.yaml:2: "]
 
 
 @pytest.mark.parametrize("text", ["- x", "models: x", "models: [x]", "models: [{model: [x]}]"])

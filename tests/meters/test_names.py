@@ -104,6 +104,9 @@ def test_two_models_whose_patterns_match_a_name_are_a_fault() -> None:
     found = faults(models(*heads), names=ON)
     assert [fault.split(": ", 1)[0] for fault in found] == ["made-up.yaml:4", "made-up.yaml:40"]
     assert "pattern 'gpt-*-mini' and 'gpt-4o-*' of n (made-up.yaml:40)" in found[0]
+    for one, other, shared in (("a*x*", "ab*y*", True), ("a*x", "ab*y", False)):
+        found = faults(models(f'model: m\n    patterns: ["{one}"]', f'model: n\n    patterns: ["{other}"]'), names=ON)
+        assert len(found) == 2 * shared
     tables = prices(heads[0], 'model: n\n    patterns: ["x*"]', names=ON).tables
     both = {name: model.model_copy(update={"patterns": ("gpt-4o-*",)}) for name, model in tables.models.items()}
     book = RateCard(type(tables)(both, tables.units, tables.meters, tables.vocabulary, tables.limits, patterns=True))

@@ -230,6 +230,11 @@ def test_faults_of_terms_in_a_contract(tmp_path: Path, changed: dict[str, str], 
     assert "contracts/acme.yaml:1" in str(caught.value)
 
 
+def test_a_contract_may_have_rates_of_a_unit_in_its_own_currency(tmp_path: Path) -> None:
+    tables = contract(tmp_path, ACME.replace("{included: 0.5, unit: mtoken}", "{volume: [{rate: 2}], unit: mtoken}"))
+    assert str(made(tmp_path, tables, [text("2026-09-02")], "2026-09").payable) == "2.00"
+
+
 def test_a_contract_within_a_month_is_rated_by_the_day_and_its_terms_begin_with_the_next(tmp_path: Path) -> None:
     content = ACME.replace("from: 2026-09-01", "from: 2026-09-15").replace("mtoken}", "mtoken, from: 2026-10-01}")
     rows = [text("2026-09-14"), text("2026-09-15"), text("2026-10-01")]

@@ -228,7 +228,7 @@ def _agreed(
         if name in contracts:
             text.fault(("contract",), f"contract '{name}' is in {contracts[name].place} too. Give it another name")
         contracts[name] = contract.model_copy(update={"place": text.place(("contract",))})
-        if checks and contract.monthly:
+        if checks:
             _record(text, ("monthly",), checks.of_contract(contract))
     if checks and monthly:
         _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))

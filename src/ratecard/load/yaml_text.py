@@ -128,9 +128,7 @@ class _Reader:
             if key in result:
                 words = f"key '{key}' is written twice (first in line {self.file.line(place)}); keep one"
                 self.file.faults.append(Fault(self.file.name, line, place, words))
-                event, place = next_event(), (*place, "again")
-                lines.setdefault(place, event.start_mark.line + 1)
-                value(event, place)
+                value(next_event(), (*place, "again"))
                 continue
             lines[place] = line
             result[key] = value(next_event(), place)
