@@ -1,5 +1,6 @@
 """What a dialect reads, adds, takes from a response, and refuses, at its exact path."""
 
+import json
 from datetime import date
 from decimal import Decimal
 from types import SimpleNamespace
@@ -566,6 +567,24 @@ def test_a_row_of_litellm_s_spend_logs_is_read_by_the_usage_in_its_metadata() ->
     # Without the metadata, nobody knows how many tokens were cached.
     assert "spend" in refusal("litellm", row | {"metadata": "{}"})
     assert list(refusal("litellm", row | {"call_type": "aimage_generation"})) == ["call_type"]
+
+
+def test_two_places_of_a_response_that_contradict_each_other_are_refused() -> None:
+    usage = CHAT | {"prompt_tokens_details": {"cached_tokens": 4}}
+    row = CHAT | {"call_type": "completion", "metadata": json.dumps({"usage_object": usage})}
+    for dialect, response, path in (
+        ("litellm", row | {"prompt_tokens": 11}, "prompt_tokens"),
+        ("litellm", row | {"usage": CHAT | {"total_tokens": 16}}, "metadata.usage_object.total_tokens"),
+        (
+            "groq",
+            {"usage": CHAT, "x_groq": {"usage": CHAT | {"completion_tokens": 6}}},
+            "x_groq.usage.completion_tokens",
+        ),
+        ("openai", {"usage": CHAT, "response": {"usage": {"input_tokens": 9}}}, "response.usage.input_tokens"),
+    ):
+        assert path in refusal(dialect, response), path
+    for again in ({}, {"usage": usage}, {"completion_tokens": None}):
+        assert tokens("litellm", row | again) == {"input": 10, "output": 5, "cache_input": 4}
 
 
 @pytest.mark.parametrize("text", ['{"usage_object": {"prompt_tokens"', ' {"usage_object": {}} {}', "{...}"])

@@ -194,6 +194,7 @@ WRONG_LOGS: dict[str, dict[str, Any]] = {
 def test_rows_that_contradict_themselves_have_no_price_as_by_themselves(tmp_path: Path) -> None:
     sound = [spend_log(LOGS[0], why="sound"), spend_log(LOGS[1], why="sound")]
     odd = [spend_log(LOGS[0] | wrong, why=why) for why, wrong in WRONG_LOGS.items()]
+    odd.append(spend_log(LOGS[0], why="the row and its metadata disagree", completion_tokens=21))
     for row in odd:
         with pytest.raises(QuoteError):
             usage_from("litellm", row)

@@ -18,7 +18,7 @@ from ratecard.requests.counters import MODALITIES, Sign, UsageDialect, Way
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.fields import decimal
 from ratecard.requests.metered import LISTED
-from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, checked_count, usage_plan, word_of
+from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, checked_count, disagrees, usage_plan, word_of
 from ratecard.requests.usage import EmbeddingUsage, ImageUsage, TextUsage, TranscriptionUsage
 from ratecard.tables.meters import COMPLETION, PROMPT
 
@@ -182,6 +182,7 @@ class _Response:
             self._reading = reading = CarefulReader(dialect, self._problems, at)
             reading.sort_out(fields)
             reading.read_others()
+            self._check_other_places(part)
             self._add(reading.counts, turn)
         elif pieces:
             choices = {
@@ -189,6 +190,18 @@ class _Response:
             }
             self._other = {"n": len(pieces)} | {name: word for name, word in choices.items() if word is not None}
         self._check_all_steps(part)
+
+    def _check_other_places(self, part: Any) -> None:
+        """Refuse a count that a part states elsewhere with another number than in its usage."""
+        dialect, reading = self._dialect, self._reading
+        for at in (*dialect.usage, ()) if reading.at else ():
+            if at != reading.at and (fields := mapping_of(_opened_json(_value_in(part, at), at))):
+                other = CarefulReader(dialect, self._problems, at)
+                other.sort_out(fields)
+                known = agreed(dialect, reading.counts, reading.at, []).counts if other.counts else {}
+                for way, count in other.counts.items():
+                    if (expected := known.get(dialect.counter_at[way].name, count)) != count:
+                        self._problems.append(((*at, *way), disagrees(expected)))
 
     def _pieces_of(self, part: Any) -> list[Any] | tuple[Any, ...]:
         """Return the images of a response; empty if it lists something else."""

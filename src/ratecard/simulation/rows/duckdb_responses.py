@@ -122,8 +122,10 @@ class _Table:
         columns = {names[0] for names in plan.buckets.values() if len(names) == 1}
         for counter in self._dialect.counters:
             values = [value for way in self._ways(counter.paths) if (value := self._at(way))]
-            if len(values) > 1:
-                every = ", ".join(map(_whole, values))
+            # A column at the top may repeat a count, as spend logs do.
+            repeated = [value for way in counter.paths if len(way) == 1 and (value := self._at(way))]
+            if values and len(each := dict.fromkeys((*values, *repeated))) > 1:
+                every = ", ".join(map(_whole, each))
                 yield f"least({every}) IS NOT DISTINCT FROM greatest({every})"
             for value in () if counter.fractions else values[counter.name in columns :]:
                 whole = f"{_whole(value)} BETWEEN 0 AND {MOST_TOKENS} AND TRY_CAST({value} AS DOUBLE) = {_whole(value)}"
