@@ -168,6 +168,13 @@ UNFINISHED: list[tuple[str, Any]] = [
     ("anthropic", [{"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}, {"type": "ping"}]),
     # The part that counts the output is missing.
     ("anthropic", [{"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}, {"type": "message_stop"}]),
+    (
+        "anthropic",
+        [
+            {"type": "message_start", "message": {"id": "a", "usage": MESSAGE}},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        ],
+    ),
     ("gemini", [{"responseId": "a", "candidates": [{"content": {}}], "usageMetadata": GEMINI}]),
     ("gemini", [{"response_id": "a", "candidates": [{"finish_reason": None}], "usage_metadata": GEMINI}]),
     ("bedrock", [{"contentBlockDelta": {}}, {"usage": CONVERSE}]),
@@ -180,6 +187,17 @@ def test_a_stream_that_has_not_finished_is_refused_unless_what_came_is_asked_for
     assert refusal(dialect, parts) == {"": NOT_FINISHED}
     usage = usage_from(dialect, parts, model="m", partial=True)
     assert usage.listed == {"stream: not finished": ""}
+
+
+def test_a_stream_of_several_choices_ends_with_the_last_of_them() -> None:
+    parts: list[Any] = [{"id": "a", "choices": [{"index": index}]} for index in (0, 1)]
+    ends = [{"id": "a", "choices": [{"index": index, "finish_reason": "stop"}], "usage": LESS} for index in (0, 1)]
+    assert refusal("openai", [*parts, ends[1]]) == {"": NOT_FINISHED}
+    # What comes after its end does not begin a choice again.
+    assert tokens("openai", [*parts, *ends, *parts, {"id": "a", "choices": [], "usage": CHAT}]) == {
+        "input": 10,
+        "output": 5,
+    }
 
 
 def test_what_came_is_priced_and_the_quote_says_so() -> None:

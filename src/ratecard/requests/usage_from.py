@@ -379,6 +379,8 @@ class _Stream:
         # True if the parts with a usage so far are turns; None before the first part.
         self._of_turns: bool | None = None
         self._finished = False
+        # The entries of a list that each end by themselves, like the choices of a chat; True once one has ended.
+        self._entries: dict[Any, bool] = {}
 
     def take(self, part: Any) -> None:
         """Read the order, the beginning, the end and the id of the stream from a part, with or without a usage."""
@@ -389,16 +391,26 @@ class _Stream:
                 self.refuse(_NOT_IN_ORDER)
             self._number = number
         if _says(part, dialect.begins):
-            self._finished = False
+            self._finished, self._entries = False, {}
             if self._of_turns is False:
                 self.refuse()
-        self._finished |= _says(part, dialect.ends)
+        # A part that goes on counting ends a stream by its counts.
+        counted = _first_of(part, dialect.usage)[1] or not _says(part, dialect.continues)
+        self._finished |= bool(counted) and _says(part, dialect.ends)
+        self._end_entries(part)
         if _says(part, dialect.complete):
-            self._finished = True
+            self._finished, self._entries = True, {}
             self._complete.append(self.place)
         id_ = self._id_of(part)
         if id_ and self._ids.setdefault(id_.startswith(dialect.ids_of_client), id_) != id_:
             self._others.append(self.place)
+
+    def _end_entries(self, part: Any) -> None:
+        for way, _ in self._dialect.ends:
+            for path, entry in _values_in(part, way[:-1]) if "*" in way else ():
+                index = _value_in(entry, ("index",))
+                place = index if isinstance(index, int) else path[-1]
+                self._entries[place] = self._entries.get(place, False) or _says(entry, ((way[-1:], frozenset()),))
 
     def is_turn(self, part: Any) -> bool:
         """Return True if a part with a usage is a turn; refuse one that neither is a turn nor continues the stream."""
@@ -428,7 +440,8 @@ class _Stream:
         others = [*(self._complete if self.place else ()), *self._others]
         if others and not (self._of_turns or self._problems):
             self._problems.append(((others[0],), _TWO))
-        cut_off = self._dialect.ends and self.place >= 0 and not (self._finished or self._problems)
+        finished = self._finished and all(self._entries.values())
+        cut_off = self._dialect.ends and self.place >= 0 and not (finished or self._problems)
         if cut_off and not self._partial:
             self._problems.append(((), _NOT_FINISHED))
         return {"stream: not finished": ""} if cut_off and self._partial and has_usage else {}
