@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import date
@@ -19,6 +20,7 @@ from ratecard.load.folder import shipped_folder
 from ratecard.simulation.rows.columns import USAGE_COLUMNS
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.video import VideoExample
+from token_tables import by_tokens, family, text_model
 
 DAY = "--at=2026-09-29"
 KLING = {"model": "kling-o3-pro-text-to-video", "duration": "5s"}
@@ -461,6 +463,16 @@ def test_a_model_of_another_type_is_told_its_command_and_that_works(
     assert hint.startswith(said)
     followed = CliRunner().invoke(main, [*hint.split()[1:], DAY])
     assert followed.exit_code == 0, followed.stderr
+
+
+def test_a_model_whose_example_is_of_buckets_or_counts_is_told_its_command_too(tmp_path: Path) -> None:
+    rates = "- {tokens: input, rate: 1}\n- {tokens: output, rate: 2}\n"
+    tokens = text_model("m", by_tokens(rates, usage="{tokens: {input: 1000000}}", total=1))
+    (tmp_path / "m.yaml").write_text(family(tokens))
+    words = ["--tables", str(tmp_path), DAY]
+    said = CliRunner().invoke(main, ["rate", "--type=image", "--model=m", *words]).stderr.splitlines()[-1]
+    _, *told = shlex.split(said.removeprefix("It is priced so: "))
+    assert CliRunner().invoke(main, [*told, *words]).exit_code == 0, said
 
 
 @pytest.mark.parametrize(

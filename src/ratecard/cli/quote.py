@@ -13,6 +13,7 @@ import click
 from babel import Locale
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.json_text import compact_json
 from ratecard.base.messages import REQUIRED
 from ratecard.base.money import plain
 from ratecard.cli.modes import CommandOfModes
@@ -32,7 +33,7 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID, Body, read_body, read_usage
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.fields import NumberField, field_problems
-from ratecard.requests.text_body import body_of_text, number_of_text
+from ratecard.requests.text_body import body_of_text, number_of_text, usage_of_text
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.requests.video_request import Like, VideoRequest
 from ratecard.simulation.report.figures import Figures
@@ -313,7 +314,11 @@ def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, An
     example = version.examples[0] if version.examples else None
     words = ["--model", str(name)] if model.type != "rpc" else []
     if isinstance(example, UsageExample):
-        words += [word for field, value in example.usage.items() for word in (f"--{field.replace('_', '-')}", value)]
+        given = example.usage.items()
+        if all(isinstance(value, str) for _, value in given):
+            words += [word for field, value in given for word in (f"--{field.replace('_', '-')}", value)]
+        else:  # no option states what an object counts
+            words = [compact_json(usage_of_text(model.type, str(name), example.usage)).decode()]
     elif model.type == "video":
         return f"It is priced so: ratecard quote --model {shlex.quote(model.model)}"
     return f"It is priced so: {shlex.join(['ratecard', 'rate', *words])}"
