@@ -22,6 +22,11 @@ from ratecard.requests.fields import URL, Url
         ("https://", False),
         ("https://#", False),
         ("https:// example.com", False),
+        ("https://example .com/clip.mp4", False),
+        ("https://example.com clip.mp4", False),
+        ("https://example.com/a clip.mp4", True),
+        ("https://example.com?a clip", True),
+        ("https://example.com \n", True),
         ("1https://example.com", False),
         # White space and letters beyond ASCII, which three readers once read in three ways.
         ("\xa0https://example.com", False),

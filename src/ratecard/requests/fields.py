@@ -27,9 +27,12 @@ from ratecard.base.money import MAX_DECIMAL_PLACES, READING, places_of
 Accept = Callable[[Any], Any]
 # Larger whole numbers are treated as infinite: they exceed every bound.
 _BEYOND = 10**400
-# The beginning of a URL or data URI. The OpenAPI description and the engines of a simulation use it too; their regular
-# expressions have no flags and define white space differently.
-URL = r"^[ \t\n\f\r]*([dD][aA][tT][aA]:[^,]{0,200},|[a-zA-Z][a-zA-Z0-9+.-]*://[^ \t\n\f\r/?#]+)"
+# The beginning of a URL, up to the end of its host, or of a data URI. The OpenAPI description and the engines of a
+# simulation use it too; their regular expressions have no flags and define white space differently.
+URL = (
+    r"^[ \t\n\f\r]*([dD][aA][tT][aA]:[^,]{0,200},"
+    r"|[a-zA-Z][a-zA-Z0-9+.-]*://[^ \t\n\f\r/?#]+([\t\n\r/?#]|[ \t\n\f\r]*$))"
+)
 _URL = re.compile(URL)
 _DIGITS = re.compile(r"\d{1,12}", re.ASCII)
 
