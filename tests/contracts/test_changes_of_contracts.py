@@ -289,6 +289,13 @@ def test_diff_counts_contracts_beside_models(tmp_path: Path) -> None:
     assert [told["counts"][f"{what}_added"] for what in ("models", "contracts")] == [0, 2]
 
 
+def test_diff_at_an_instant_shows_the_contracts_that_hold_then(tmp_path: Path) -> None:
+    before, after = write(tmp_path / "before"), write(tmp_path / "after", LATER)
+    for day, differs in (("2026-11-30", False), ("2026-12-01", True), ("2027-10-01", False)):
+        found = CliRunner().invoke(main, ["diff", str(before), str(after), "--at", day])
+        assert ("contract acme" in found.output) is differs, day
+
+
 def test_check_works_the_examples_of_contracts(tmp_path: Path) -> None:
     example = "examples:\n  - {model: tiered, usage: {prompt_tokens: 1000, completion_tokens: 0}, total: 0.002}\n"
     done = CliRunner().invoke(main, ["check", str(write(tmp_path, contract(DISCOUNT, further=example)))])

@@ -256,7 +256,7 @@ def compare_sides(old: Side, new: Side, at: datetime | None = None) -> Diff:
     alike = old.at is None and new.at is None and old.card.digest == new.card.digest
     names = [] if alike else sorted({*old.card.tables.models, *new.card.tables.models})
     of_models = [change for name in names for change in _told_once(stretches(name, old, new, days))]
-    terms = contract_changes(old.card, new.card) if old.card is not new.card else ()
+    terms = contract_changes(old.card, new.card, at) if old.card is not new.card else ()
     return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *of_models, *terms))
 
 

@@ -149,8 +149,11 @@ def _prolonged(before: Contract, contract: Contract) -> bool:
     return later and _same(before.model_copy(update={"until": contract.until}), contract)
 
 
-def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
-    """Yield the contracts that differ, and those with an override that ends because the new list retires its model."""
+def contract_changes(old: RateCard, new: RateCard, at: datetime | None = None) -> Iterator[Difference]:
+    """Yield the contracts that differ, and those with an override that ends because the new list retires its model.
+
+    With `at`, yield only those that hold at this instant, on one side or the other.
+    """
     checks = [ContractChecks(card.tables) for card in (old, new)]
     for name in sorted({*old.contracts, *new.contracts}):
         before, after = old.contracts.get(name), new.contracts.get(name)
@@ -159,7 +162,8 @@ def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
         note = "; ".join(words for at, words in ends[1].items() if words != ends[0].get(at))
         changed = term_changes(_terms(before), _terms(after)) if before != after else ()
         known = after or before
-        if known and (changed or note):
+        holds = at is None or any(contract.holds(at) for contract in (before, after) if contract)
+        if known and holds and (changed or note):
             kind = ADDED if before is None else REMOVED if after is None else CHANGED
             days, where = (known.begins, known.until), (known.currency, known.place)
             yield Difference(f"{OF_CONTRACT}{name}", kind, *days, note, *where, terms=changed)
