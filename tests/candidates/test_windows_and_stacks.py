@@ -206,15 +206,20 @@ def test_a_wrong_window_is_reported_at_its_line(
     assert f"c.yaml:{words}" in refusal(card, ending(folder, changes, day, until))
 
 
-def test_a_window_over_a_list_change_cannot_be_promoted_and_says_so(folder: Path) -> None:
+@pytest.mark.parametrize("begins", ["2027-06-01", "2027-06-01T09:00:00Z"])
+def test_a_window_over_a_list_change_cannot_be_promoted_and_says_so(folder: Path, begins: str) -> None:
+    mixed = folder / "video" / "mixed.yaml"
+    mixed.write_text(mixed.read_text().replace("effective: 2027-06-01", f"effective: {begins}"))
     changes = "- scale: {model: sized}\n  factor: 2\n"
     with pytest.raises(TableError) as refused:
         promotion(folder, ending(folder, changes, "2027-03-01", "2027-11-01"), date(2027, 2, 1))
-    words = "video/mixed.yaml:27: version 2027-06-01 of sized begins while the candidate holds, and would change with"
+    words = f"video/mixed.yaml:27: version {begins} of sized begins while the candidate holds, and would change with"
     assert str(refused.value).startswith(words)
     assert "(until: 2027-06-01), and edit it by hand" in str(refused.value)
     made = promotion(folder, ending(folder, changes, "2027-03-01", "2027-06-01"), date(2027, 2, 1))
-    assert [added.what for added in made.added] == ["sized from 2027-03-01"]
+    # Before a version that begins at an hour of that day, the list has its price again.
+    again = ["sized from 2027-06-01"] if "T" in begins else []
+    assert [added.what for added in made.added] == [*again, "sized from 2027-03-01"]
 
 
 def test_a_candidate_for_good_is_not_ended_by_the_promotion_below_it(card: RateCard, folder: Path) -> None:

@@ -184,7 +184,7 @@ def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Ite
                 if new[day] is not old[day]:
                     words = f"version {day} of {name} begins while the candidate holds, and would change with it"
                     words += f" ({file.candidate.effective} until {file.candidate.until}). promote adds lines and edits"
-                    words += f" none: let the candidate end on that day (until: {day}), and edit it by hand"
+                    words += f" none: let the candidate end on that day (until: {day:%Y-%m-%d}), and edit it by hand"
                     yield fault_at(place, name, words)
 
 
