@@ -83,6 +83,9 @@ def test_two_streams_are_not_one() -> None:
     assert refusal("anthropic", [start, end, other, end]) == {"2": TWO}
     assert refusal("anthropic", [start, end, start, end]) == {"2": TWO}
     assert refusal("anthropic", [end, start]) == {"1": TWO}  # the start would replace the end
+    # The beginning alone says what was written to the cache, and for how long.
+    for without_start in ([end], end):
+        assert "from its beginning" in refusal("anthropic", without_start, partial=True)[""]
     chunk = {"object": "chat.completion.chunk", "choices": [{"finish_reason": "stop"}]}
     without = [{"id": "a", **chunk}, {"id": "b", **chunk, "usage": CHAT}]  # the first response has no usage
     assert refusal("openai", without) == {"1": TWO}

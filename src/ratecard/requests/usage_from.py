@@ -69,7 +69,8 @@ def usage_from(
     conditions = {name: value for name, value in conditions.items() if value is not None}
     response = _of_export(_opened_json(response, ()), known, problems)
     listed = _is_stream(response)
-    stream = _Stream(known, problems, partial) if listed or _says(response, known.begins) else None
+    is_part = listed or _says(response, (*known.begins, *known.continues))
+    stream = _Stream(known, problems, partial) if is_part else None
     read = _Response(known, problems, stream)
     if listed and known.stream == "refuse":
         problems.append(((), "Each of these is a request of its own: read one at a time"))
@@ -357,6 +358,7 @@ _TWO = "These are two responses: give each by itself"
 _TWICE = "This turn is given twice"
 _ANOTHER_MODEL = "This usage is of another model: leave it out, and read it by itself"
 _ASYNCHRONOUS = "Collect an asynchronous stream first: [part async for part in stream]"
+_NO_BEGINNING = "This goes on with counts of an earlier part: give the stream from its beginning"
 _NOT_IN_ORDER = "Give the parts of a stream in their order"
 _NOT_FINISHED = "This stream has not finished. Give all of its parts, or partial=True for the price of what came"
 
@@ -378,6 +380,8 @@ class _Stream:
         self._turns: set[str] = set()
         # True if the parts with a usage so far are turns; None before the first part.
         self._of_turns: bool | None = None
+        # True if the first part with a usage continues the counts of an earlier part.
+        self._headless = False
         self._finished = False
         # The entries of a list that each end by themselves, like the choices of a chat; True once one has ended.
         self._entries: dict[Any, bool] = {}
@@ -418,6 +422,7 @@ class _Stream:
             self._another_model.append(self.place)
             return False
         turn, id_ = _says(part, self._dialect.turns), self._id_of(part)
+        self._headless |= self._of_turns is None and _says(part, self._dialect.continues)
         if turn and id_ in self._turns - {""}:
             self.refuse(_TWICE)
         elif self._of_turns is not None and not (turn and self._of_turns):
@@ -440,6 +445,8 @@ class _Stream:
         others = [*(self._complete if self.place else ()), *self._others]
         if others and not (self._of_turns or self._problems):
             self._problems.append(((others[0],), _TWO))
+        if self._headless and not self._problems:
+            self._problems.append(((), _NO_BEGINNING))
         finished = self._finished and all(self._entries.values())
         cut_off = self._dialect.ends and self.place >= 0 and not (finished or self._problems)
         if cut_off and not self._partial:
