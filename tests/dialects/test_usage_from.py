@@ -587,6 +587,16 @@ def test_two_places_of_a_response_that_contradict_each_other_are_refused() -> No
         assert tokens("litellm", row | again) == {"input": 10, "output": 5, "cache_input": 4}
 
 
+def test_two_places_that_state_different_tiers_are_refused() -> None:
+    response = {"service_tier": "flex", "usage": CHAT | {"service_tier": "priority"}}
+    assert refusal("openai", response) == {"usage.service_tier": "Expected 'flex', as service_tier says"}
+    # Empty text states nothing, wherever it stands.
+    read = usage_from("openai", response | {"service_tier": ""}, model="m")
+    assert read.service_tier == "priority"
+    span = {"gen_ai.usage.input_tokens": 1, "openai.response.service_tier": "flex"}
+    assert usage_from("opentelemetry", span, model="m").service_tier == "flex"
+
+
 @pytest.mark.parametrize("text", ['{"usage_object": {"prompt_tokens"', ' {"usage_object": {}} {}', "{...}"])
 def test_text_that_breaks_off_before_the_usage_is_refused_and_no_other_count_is_read_for_it(text: str) -> None:
     row = {"call_type": "completion", "prompt_tokens": 10, "completion_tokens": 5, "model": "m", "metadata": text}

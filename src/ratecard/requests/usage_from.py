@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.json_text import JsonError, read_json
-from ratecard.base.messages import REQUIRED, Path, Problems, field_name, invalid_enum, wrong_type
+from ratecard.base.messages import REQUIRED, Path, Problems, echo, field_name, invalid_enum, wrong_type
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.counters import MODALITIES, Sign, UsageDialect, Way
 from ratecard.requests.dialects import DIALECTS
@@ -142,9 +142,13 @@ class _Response:
             self._stream.take(part)
         self._model = _first_of(part, dialect.model)[1] or self._model
         for name, ways in dialect.conditions.items():
-            if (value := _first_of(part, ways)[1]) is not None:
-                word = word_of(value)
-                self._conditions[name] = dialect.values.get(name, {}).get(word, word)
+            known = dialect.values.get(name, {})
+            written = ((way, word_of(value)) for way, value in _each_of(part, ways))
+            stated = [(way, word) for way, given in written if (word := known.get(given, given))]
+            for way, word in stated:
+                self._conditions[name] = stated[0][1]
+                if word != stated[0][1]:
+                    self._problems.append((way, f"Expected '{echo(stated[0][1])}', as {'.'.join(stated[0][0])} says"))
         self._is_embedding |= _says(part, dialect.embedding)
         at, kind = _first_of(part, dialect.kinds)
         if kind is not None and word_of(kind) not in dialect.read_kinds:
@@ -507,9 +511,14 @@ def _says(part: Any, signs: Iterable[Sign]) -> bool:
     )
 
 
+def _each_of(given: Any, ways: Iterable[Way]) -> Iterator[tuple[Way, Any]]:
+    """Yield each of these ways that leads to a value, with the value."""
+    return ((way, value) for way in ways if (value := _value_in(given, way)) is not None)
+
+
 def _first_of(given: Any, ways: Iterable[Way]) -> tuple[Way, Any]:
     """Return the first of these ways that leads to a value, and the value; an empty way and None without any."""
-    return next(((way, value) for way in ways if (value := _value_in(given, way)) is not None), ((), None))
+    return next(_each_of(given, ways), ((), None))
 
 
 def _is_stream(response: Any) -> bool:
