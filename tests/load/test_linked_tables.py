@@ -1,5 +1,6 @@
 """Links are followed as a person sees them; hidden names are not read, nothing is read twice, and a loop is a fault."""
 
+import os
 import shutil
 from datetime import date
 from pathlib import Path
@@ -143,6 +144,14 @@ def test_a_link_to_nothing_is_a_fault_and_not_a_folder_less(folder: Path, name: 
     assert faults(folder) == [
         f"video/{name}:1: is a link to nothing: nowhere is not there. Mend the link, or remove it"
     ]
+
+
+def test_a_link_to_what_is_no_file_is_a_fault_and_not_read(folder: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # to read it would never end
+    (folder / "video" / "pipe.yaml").symlink_to(tmp_path / "pipe")
+    (fault,) = faults(folder)
+    assert fault.startswith("video/pipe.yaml:1: is a link to ")
+    assert fault.endswith("/pipe, which is no file. Mend the link, or remove it")
 
 
 def test_promoting_writes_through_a_link(folder: Path, tmp_path: Path) -> None:

@@ -366,6 +366,8 @@ class Disk:
             raise LinkError(f"to nothing: {Path(path).readlink()} is not there") from None
         except OSError as error:
             raise LinkError(f"that cannot be followed: {error.strerror}") from None
+        if not (Path(real).is_dir() or Path(real).is_file()):
+            raise LinkError(f"to {real}, which is no file")  # such as a pipe: to read it might never end
         return Entry(real, "folder" if Path(real).is_dir() else "file")
 
 
