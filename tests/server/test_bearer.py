@@ -45,6 +45,13 @@ def test_the_check_of_the_host_decides_about_a_token(
         assert all(answer.headers["www-authenticate"] == "Bearer" for answer in answers)
 
 
+def test_two_keys_of_one_request_are_refused(card: ratecard.RateCard) -> None:
+    with asked(application(card, check=check)) as client:
+        for second, status in (("Bearer open", 401), ("Bearer sesame", 200)):
+            both = [("authorization", "Bearer sesame"), ("authorization", second)]
+            assert client.get("/api/v1/models", headers=both).status_code == status
+
+
 @pytest.mark.parametrize("path", ["/livez", "/readyz", "/metrics"])
 @pytest.mark.parametrize("base", ["", "/api/v1"])
 def test_probes_and_metrics_need_no_key(card: ratecard.RateCard, base: str, path: str) -> None:

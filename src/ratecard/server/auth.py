@@ -76,10 +76,12 @@ class Bearer(SecurityBase):
 
     async def __call__(self, request: Request) -> Any:
         """Return the account of the request's token."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        # Two different keys name two accounts, and a proxy before this server may have checked the other one.
+        stated = {*request.headers.getlist("authorization")}
+        scheme, _, token = stated.pop().partition(" ") if len(stated) == 1 else ("", "", "")
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
-            raise _unauthorized("Authentication required. Send the header Authorization: Bearer <API_KEY>")
+            raise _unauthorized("Authentication required. Send the header Authorization: Bearer <API_KEY>, once")
         try:
             account = self.check(token)
             if isawaitable(account):
