@@ -587,6 +587,16 @@ def test_two_places_of_a_response_that_contradict_each_other_are_refused() -> No
         assert tokens("litellm", row | again) == {"input": 10, "output": 5, "cache_input": 4}
 
 
+def test_two_places_that_count_calls_differently_are_refused() -> None:
+    raw, again = ({"server_tool_use": {"web_search_requests": count}} for count in (2, 3))
+    usage = {"inputTokens": 3, "outputTokens": 4, "raw": raw}
+    path = "providerMetadata.anthropic.usage.server_tool_use.web_search_requests"
+    said = refusal("vercel", {"usage": usage, "providerMetadata": {"anthropic": {"usage": again}}})
+    assert said == {path: "Expected 2, as another name of this count says"}
+    same = usage_from("vercel", {"usage": usage, "providerMetadata": {"anthropic": {"usage": raw}}}, model="m")
+    assert same.counts == {"web_search": 2}
+
+
 def test_two_places_that_state_different_tiers_are_refused() -> None:
     response = {"service_tier": "flex", "usage": CHAT | {"service_tier": "priority"}}
     assert refusal("openai", response) == {"usage.service_tier": "Expected 'flex', as service_tier says"}

@@ -308,9 +308,11 @@ class _Response:
             meter = self._dialect.calls.get((kind, action)) or self._dialect.calls.get((kind,))
             calls.update(filter(None, (meter,)))
         for meter, ways in self._dialect.calls_at.items():
-            way, number = _first_of(part, ways)
-            if way:
-                calls[meter] = int(checked_count(number, way, self._problems) or 0)
+            numbers = [(way, checked_count(number, way, self._problems)) for way, number in _each_of(part, ways)]
+            for way, number in numbers:
+                calls[meter] = int(numbers[0][1] or 0)
+                if number != numbers[0][1]:
+                    self._problems.append((way, disagrees(numbers[0][1])))
         return +calls
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
