@@ -581,6 +581,11 @@ def test_two_places_of_a_response_that_contradict_each_other_are_refused() -> No
             "x_groq.usage.completion_tokens",
         ),
         ("openai", {"usage": CHAT, "response": {"usage": {"input_tokens": 9}}}, "response.usage.input_tokens"),
+        (
+            "moonshot",
+            {"choices": [{"usage": CHAT}, {"usage": CHAT | {"prompt_tokens": 9}}]},
+            "choices.1.usage.prompt_tokens",
+        ),
     ):
         assert path in refusal(dialect, response), path
     for again in ({}, {"usage": usage}, {"completion_tokens": None}):

@@ -199,14 +199,15 @@ class _Response:
     def _check_other_places(self, part: Any) -> None:
         """Refuse a count that a part states elsewhere with another number than in its usage."""
         dialect, reading = self._dialect, self._reading
-        for at in (*dialect.usage, ()) if reading.at else ():
-            if at != reading.at and (fields := mapping_of(_opened_json(_value_in(part, at), at))):
+        for way in (*dialect.usage, ()) if reading.at else ():
+            found = [(at, fields) for at, of in _values_in(part, way) if (fields := mapping_of(_opened_json(of, at)))]
+            for at, fields in found[way == reading.at :]:
                 other = CarefulReader(dialect, self._problems, at)
                 other.sort_out(fields)
                 known = agreed(dialect, reading.counts, reading.at, []).counts if other.counts else {}
-                for way, count in other.counts.items():
-                    if (expected := known.get(dialect.counter_at[way].name, count)) != count:
-                        self._problems.append(((*at, *way), disagrees(expected)))
+                for path, count in other.counts.items():
+                    if (expected := known.get(dialect.counter_at[path].name, count)) != count:
+                        self._problems.append(((*at, *path), disagrees(expected)))
 
     def _pieces_of(self, part: Any) -> list[Any] | tuple[Any, ...]:
         """Return the images of a response; empty if it lists something else."""
