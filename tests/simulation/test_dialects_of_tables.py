@@ -195,6 +195,7 @@ def test_rows_that_contradict_themselves_have_no_price_as_by_themselves(tmp_path
     sound = [spend_log(LOGS[0], why="sound"), spend_log(LOGS[1], why="sound")]
     odd = [spend_log(LOGS[0] | wrong, why=why) for why, wrong in WRONG_LOGS.items()]
     odd.append(spend_log(LOGS[0], why="the row and its metadata disagree", completion_tokens=21))
+    odd.append(spend_log(LOGS[0] | {"service_tier": "flex"}, why="they disagree on the tier", service_tier="priority"))
     for row in odd:
         with pytest.raises(QuoteError):
             usage_from("litellm", row)
@@ -211,7 +212,7 @@ def test_a_row_that_leaves_the_column_of_a_condition_empty_states_it_elsewhere(t
     rates = by_tokens(rates, "without_rate: {flex: default}", usage=MILLION, total=5)
     card = card_of_models(text_model("claude-opus-4-6", rates))
     usages = [LOGS[0] | tier for tier in ({"service_tier": "flex"}, {"service_tier": ""}, {})]
-    logs = [spend_log(usage, service_tier=tier) for usage in usages for tier in ("flex", None)]
+    logs = [spend_log(usage, service_tier=tier) for usage in usages for tier in ("flex", "", None)]
     spans = [SPANS[1] | {"service_tier": None, "openai.response.service_tier": tier} for tier in ("flex", "", None)]
     prices = card.at(date(2026, 10, 1))
     dialects: dict[TableDialect, list[dict[str, Any]]] = {"litellm": logs, "opentelemetry": spans}

@@ -106,9 +106,9 @@ class _Table:
         for name, ways in {"model": dialect.model, "timestamp": dialect.moment}.items():
             if name not in self._declared and (value := self._first(ways)):
                 columns[name] = value
-        for name, ways in dialect.conditions.items():  # a row may leave a column of the table empty
-            if value := self._first(dict.fromkeys(((name,), *ways))):
-                columns[name] = f"nullif({value}, '')"
+        for name in dialect.conditions:
+            if words := self._words(name):
+                columns[name] = f"coalesce({', '.join(words)})"
         for way in dialect.kinds:
             if way[-1] not in self._declared and (value := self._first([way])):
                 columns[way[-1]] = value
@@ -130,6 +130,10 @@ class _Table:
             for value in () if counter.fractions else values[counter.name in columns :]:
                 whole = f"{_whole(value)} BETWEEN 0 AND {MOST_TOKENS} AND TRY_CAST({value} AS DOUBLE) = {_whole(value)}"
                 yield f"({value} IS NULL OR coalesce({whole}, FALSE))"
+        for name in self._dialect.conditions:
+            if words := self._words(name):
+                every = ", ".join(words)
+                yield f"least({every}) IS NOT DISTINCT FROM greatest({every})"
         for check in plan.checks:
             count, limit = _whole(self._given[check.name]), self._sum(check.of)
             limit += f" - {self._sum(check.less)}" if check.less else ""
@@ -177,6 +181,11 @@ class _Table:
     def _refuse(self, name: str, known: Iterable[str]) -> None:
         hint = did_you_mean(name, known, slip=True)
         raise SimulationError(f"{name}: {NO_PRICE}.{hint} Leave the column out, if it has none")
+
+    def _words(self, condition: str) -> list[str]:
+        """Return the words that a row may state for a condition: in its column, which may be empty, and elsewhere."""
+        ways = dict.fromkeys(((condition,), *self._dialect.conditions[condition]))
+        return [f"nullif({value}, '')" for way in ways if (value := self._at(way))]
 
     def _ways(self, paths: Iterable[Way]) -> Iterator[Way]:
         """Yield every path to a count: in a column of objects, or, if a prefix marks counts, as a column."""
