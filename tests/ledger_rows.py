@@ -50,6 +50,7 @@ _NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**20
 _COUNTS = st.none() | st.integers(0, 10**18)
 _DETAILS = st.builds(InferenceDetails, _TEXTS, _COUNTS, _COUNTS, _COUNTS)
 _CURRENCIES = st.sampled_from(["USD", "DIEM", "BUNDLED_CREDITS", "EUR", "JPY"])
+_TIMESTAMPS = st.datetimes(timezones=st.sampled_from((None, UTC))).map(datetime.isoformat)
 ROWS = st.builds(
-    LedgerEntry, _TEXTS, _TEXTS, _NUMBERS, _NUMBERS, _NUMBERS, _CURRENCIES, st.text(), st.none() | _DETAILS
+    LedgerEntry, _TIMESTAMPS, _TEXTS, _NUMBERS, _NUMBERS, _NUMBERS, _CURRENCIES, st.text(), st.none() | _DETAILS
 )

@@ -30,7 +30,7 @@ from ratecard.simulation.simulate import simulate
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)
 DAY, SKU = "2026-10-01T00:00:00Z", "picture-fixed-1K-1img"
 QUOTES = {name: card_in(name).at(WHEN).rate(PICTURE) for name in ("USD", "EUR")}
-ROW = {"timestamp": "t", "sku": "s", "pricePerUnitUsd": 2, "unit": 1, "amount": -2, "currency": "USD"}
+ROW = {"timestamp": "2026-10-01", "sku": "s", "pricePerUnitUsd": 2, "unit": 1, "amount": -2, "currency": "USD"}
 
 
 def answered(act: Callable[[], str]) -> Callable[[], str]:
@@ -151,7 +151,9 @@ def simulated(*rows: str) -> Callable[[], str]:
     return act
 
 
-UNCLOSED = 'timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes\nt,s,2,1,-2,USD,"n\nt,s,2,1,-2,USD,n\n'
+UNCLOSED = (
+    'timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes\n2026-10-01,s,2,1,-2,USD,"n\n2026-10-01,s,2,1,-2,USD,n\n'
+)
 TWICE = json.dumps([ROW])[:-2] + ', "amount": -9}]'
 PAID = {"DIEM": Decimal("0.5"), "USD": Decimal("1.5")}
 NO_VCU = "currency='VCU' has no rate in limits.yaml. Allowed: USD, DIEM, BUNDLED_CREDITS"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ratecard import RateCardError
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 
-ROW = {"timestamp": "t", "sku": "s", "pricePerUnitUsd": 1, "unit": 2, "amount": -2, "currency": "USD"}
+ROW = {"timestamp": "2026-10-01", "sku": "s", "pricePerUnitUsd": 1, "unit": 2, "amount": -2, "currency": "USD"}
 HEADING = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId,promptTokens\n"
 FIELDS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes")
 
@@ -30,18 +30,20 @@ def refusal(content: str | bytes) -> str:
         ("", "the heading has no timestamp, sku, pricePerUnitUsd, unit, amount, currency"),
         ("hello", "the heading has no timestamp, sku, pricePerUnitUsd, unit, amount, currency"),
         ("timestamp,sku,pricePerUnitUsd,units,currency\n", "the heading has no amount"),
-        (HEADING + "t,s,1,2,,,,,\n", "row 1: amount is missing"),
-        (HEADING + "t,s,1,2,-2,USD,,,\nt,,1,2,-2,USD,,,\n", "row 2: sku is missing"),
-        (HEADING + "t,s,1,2,-2,USD,n,r,5,surplus\n", "row 1 has more cells than the heading"),
-        (HEADING + "t,s,1,2,-2,USD,n", "row 1 has fewer cells than the heading. Is the file cut off?"),
-        (HEADING + "t,s,one,2,-2,USD,,,\n", "row 1: pricePerUnitUsd 'one' is not a number"),
-        (HEADING + "t,s,1,2,NaN,USD,,,\n", "row 1: amount 'NaN' is not a number"),
-        (HEADING + "t,s,1,Infinity,-2,USD,,,\n", "row 1: unit 'Infinity' is not a number"),
-        (HEADING + "t,s,1,1e999999,-2,USD,,,\n", "row 1: unit '1e999999' is not a number"),
-        (HEADING + f"t,s,1,2,-1.{'1' * 402},USD,,,\n", f"row 1: amount '-1.{'1' * 77}' is not a number"),
-        (HEADING + 't,s,"1,5",2,-2,USD,,,\n', "row 1: pricePerUnitUsd '1,5' is not a number"),
-        (HEADING + "t,s,1,2,-2,USD,n,r,1.5\n", "row 1: promptTokens 1.5 is not a whole number, zero or more"),
-        (HEADING + "t,s,1,2,-2,USD,n,r,-1\n", "row 1: promptTokens -1 is not a whole number, zero or more"),
+        (HEADING + "2026-10-01,s,1,2,,,,,\n", "row 1: amount is missing"),
+        (HEADING + "2026-10-01,s,1,2,-2,USD,,,\nt,,1,2,-2,USD,,,\n", "row 2: sku is missing"),
+        (HEADING + "2026-10-01,s,1,2,-2,USD,n,r,5,surplus\n", "row 1 has more cells than the heading"),
+        (HEADING + "2026-10-01,s,1,2,-2,USD,n", "row 1 has fewer cells than the heading. Is the file cut off?"),
+        (HEADING + "2026-10-01,s,one,2,-2,USD,,,\n", "row 1: pricePerUnitUsd 'one' is not a number"),
+        (HEADING + "yesterday,s,1,2,-2,USD,,,\n",
+         "row 1: timestamp 'yesterday' is not an instant. Write it like 2026-10-01T12:00:00Z"),
+        (HEADING + "2026-10-01,s,1,2,NaN,USD,,,\n", "row 1: amount 'NaN' is not a number"),
+        (HEADING + "2026-10-01,s,1,Infinity,-2,USD,,,\n", "row 1: unit 'Infinity' is not a number"),
+        (HEADING + "2026-10-01,s,1,1e999999,-2,USD,,,\n", "row 1: unit '1e999999' is not a number"),
+        (HEADING + f"2026-10-01,s,1,2,-1.{'1' * 402},USD,,,\n", f"row 1: amount '-1.{'1' * 77}' is not a number"),
+        (HEADING + '2026-10-01,s,"1,5",2,-2,USD,,,\n', "row 1: pricePerUnitUsd '1,5' is not a number"),
+        (HEADING + "2026-10-01,s,1,2,-2,USD,n,r,1.5\n", "row 1: promptTokens 1.5 is not a whole number, zero or more"),
+        (HEADING + "2026-10-01,s,1,2,-2,USD,n,r,-1\n", "row 1: promptTokens -1 is not a whole number, zero or more"),
         (b"\xff\xfe", "byte 0 is not UTF-8"),
         ("{", "line 1: not JSON: Expecting property name enclosed in double quotes"),
         ('{"data":\n [}', "line 2: not JSON: Expecting value"),
@@ -63,10 +65,10 @@ def refusal(content: str | bytes) -> str:
             json.dumps([ROW | {"inferenceDetails": {"requestId": "r", "completionTokens": True}}]),
             "row 1: completionTokens 'True' is not a number",
         ),
-        ('[{"timestamp":"t","sku":"s","pricePerUnitUsd":1,"unit":NaN,"amount":1,"currency":"USD"}]',
+        ('[{"timestamp":"2026-10-01","sku":"s","pricePerUnitUsd":1,"unit":NaN,"amount":1,"currency":"USD"}]',
          "row 1: unit 'nan' is not a number"),
     ],
-    ids=map(str, range(29)),
+    ids=map(str, range(30)),
 )  # fmt: skip
 def test_what_is_wrong_is_said(content: str | bytes, said: str) -> None:
     assert refusal(content) == said
@@ -75,7 +77,7 @@ def test_what_is_wrong_is_said(content: str | bytes, said: str) -> None:
 def test_a_cell_beyond_the_hosts_limit_is_refused() -> None:
     before = csv.field_size_limit(100)
     try:
-        said = refusal(HEADING + "t,s,1,2,-2,USD," + "n" * 101)
+        said = refusal(HEADING + "2026-10-01,s,1,2,-2,USD," + "n" * 101)
     finally:
         csv.field_size_limit(before)
     assert said == "after line 1: not CSV: field larger than field limit (100)"
@@ -123,7 +125,14 @@ def test_anything_is_read_or_refused(content: str | bytes) -> None:
     ],
 )
 def test_an_exponent_is_read_to_the_limit_and_written_out(name: str, given: str, written: str) -> None:
-    cells = {"timestamp": "t", "sku": "s", "pricePerUnitUsd": "1", "unit": "2", "amount": "-2", "currency": "USD"}
+    cells = {
+        "timestamp": "2026-10-01",
+        "sku": "s",
+        "pricePerUnitUsd": "1",
+        "unit": "2",
+        "amount": "-2",
+        "currency": "USD",
+    }
     cells[name] = given
     lines = f"{','.join(cells)}\n{','.join(cells.values())}\n"
     as_json = json.dumps([{key: value for key, value in cells.items() if key != name}])
@@ -139,7 +148,7 @@ def test_an_exponent_is_read_to_the_limit_and_written_out(name: str, given: str,
 
 @pytest.mark.parametrize("given", ["1e401", "-1e401", "1e-401", "9.99e-401", "1e999999999999", "Infinity", "-NaN", ""])
 def test_a_number_beyond_the_limit_is_refused(given: str) -> None:
-    said = refusal(f"{HEADING}t,s,1,{given},-2,USD,,,\n")
+    said = refusal(f"{HEADING}2026-10-01,s,1,{given},-2,USD,,,\n")
     assert said == ("row 1: unit is missing" if not given else f"row 1: unit '{given}' is not a number")
     if given and given[-1].isdigit():
         shown = Decimal(given) if abs(Decimal(given).adjusted()) < 10**6 else Decimal("1E+999999999999")

@@ -123,8 +123,8 @@ def test_the_rates_are_those_of_the_quotes_own_day() -> None:
     assert found == {("picture", 1): "-2", ("picture", 2): "-4", ("film", 1): "-0.51", ("film", 2): "-1.02"}
 
 
-USD_ROW = {"timestamp": "t", "sku": "s", "pricePerUnitUsd": 1, "unit": 2, "amount": -2, "currency": "USD"}
-EUR_ROW = {"timestamp": "t", "sku": "s", "pricePerUnit": 1, "unit": 2, "amount": -2, "currency": "EUR"}
+USD_ROW = {"timestamp": "2026-10-01", "sku": "s", "pricePerUnitUsd": 1, "unit": 2, "amount": -2, "currency": "USD"}
+EUR_ROW = {"timestamp": "2026-10-01", "sku": "s", "pricePerUnit": 1, "unit": 2, "amount": -2, "currency": "EUR"}
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ EUR_ROW = {"timestamp": "t", "sku": "s", "pricePerUnit": 1, "unit": 2, "amount":
 )
 def test_an_unknown_currency_and_a_mixture_are_refused_with_their_row(row: dict[str, Any], said: str) -> None:
     names = ("timestamp", "sku", "pricePerUnitUsd", "pricePerUnit", "unit", "amount", "currency")
-    sound = ",".join(("t", "s", "1", "", "2", "-2", "USD"))
+    sound = ",".join(("2026-10-01", "s", "1", "", "2", "-2", "USD"))
     cells = ",".join("" if row.get(name) is None else str(row[name]) for name in names)
     for content in (json.dumps({"data": [USD_ROW, row]}), "\n".join((",".join(names), sound, cells))):
         with pytest.raises(LedgerError) as caught:
@@ -185,7 +185,7 @@ def test_both_forms_hold_every_currency() -> None:
 
 def test_a_heading_that_names_a_column_twice() -> None:
     with pytest.raises(LedgerError) as caught:
-        read_ledger("timestamp,sku,pricePerUnitUsd,unit,unit,amount,amount,currency\nt,s,1,2,2,-2,-3,USD\n")
+        read_ledger("timestamp,sku,pricePerUnitUsd,unit,unit,amount,amount,currency\n2026-10-01,s,1,2,2,-2,-3,USD\n")
     assert str(caught.value) == "the heading has unit, amount twice"
 
 

@@ -115,9 +115,11 @@ def test_what_may_be_missing() -> None:
     partly = {**bare, "inferenceDetails": {"requestId": None, "promptTokens": None, "completionTokens": ""}}
     assert read_ledger(json.dumps([partly]))[0].details == InferenceDetails("", None)
     columns = "timestamp,sku,pricePerUnitUsd,units,amount,currency\n"
-    [read] = read_ledger(columns + "t,s,1,2,-2,USD\n")
+    [read] = read_ledger(columns + "2026-10-01,s,1,2,-2,USD\n")
     assert (read.unit, read.notes, read.details) == (Decimal(2), "", None)
-    assert [read_ledger(columns + f"t,s,{number},2,-2,USD\n")[0].price_per_unit for number in ("1.10", "1e-7")] == [
+    assert [
+        read_ledger(columns + f"2026-10-01,s,{number},2,-2,USD\n")[0].price_per_unit for number in ("1.10", "1e-7")
+    ] == [
         Decimal("1.10"),
         Decimal("1E-7"),
     ]

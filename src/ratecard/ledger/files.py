@@ -9,6 +9,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
@@ -267,6 +268,10 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
     for number, row in enumerate(rows, 1):
         try:
             entry = entry_in(row, known_rates)
+            datetime.fromisoformat(entry.timestamp)
+        except ValueError:
+            words = f"timestamp '{echo(entry.timestamp[:_ECHO])}' is not an instant. Write it like 2026-10-01T12:00:00Z"
+            raise LedgerError(f"row {number}: {words}") from None
         except LedgerError as error:
             raise LedgerError(f"row {number}: {error}") from None
         yield entry
