@@ -318,6 +318,15 @@ def test_columns_that_look_like_missing_ones(tmp_path: Path) -> None:
     assert reading_of(written(tmp_path / "usage.csv", row), current="2026-10-02").meant == meant
 
 
+def test_a_timestamp_of_nearly_the_name_is_named() -> None:
+    table = pyarrow.Table.from_pylist([SPEECH | {"characters": 5}]).rename_columns(["type", "model", "Time stamp", "n"])
+    for asked in ({}, {"since": "2026-10-01", "current": "2026-10-02"}):
+        with pytest.raises(
+            SimulationError, match=r"no column 'timestamp'.* Did you mean 'Time stamp'\? Name it: --map"
+        ):
+            simulate(table, **asked)
+
+
 def test_a_name_that_means_nothing_is_refused() -> None:
     table = pyarrow.Table.from_pylist([SPEECH | {"characters": 5}])
     wrong = (

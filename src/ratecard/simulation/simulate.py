@@ -194,12 +194,13 @@ def plan_of(
     if not usage.is_ledger and not all(side.has_rates for side in compared):
         raise SimulationError(f"{AS_BILLED}: the usage is not a billing export, and does not say what was charged")
     dated = usage.is_ledger or any(side.at is None for side in compared)
+    near = did_you_mean("timestamp", usage.columns)
     if chosen.by_day and not usage.has("timestamp"):
-        words = "the usage has no column 'timestamp' to choose days by. Name it: --map timestamp=COLUMN"
+        words = f"the usage has no column 'timestamp' to choose days by.{near} Name it: --map timestamp=COLUMN"
         raise SimulationError(words)
     if (dated or not {DAY, *PERIODS}.isdisjoint(by)) and not usage.has("timestamp"):
         words = "the usage has no column 'timestamp', and each row is priced at its own timestamp"
-        raise SimulationError(f"{words}. Name it: --map timestamp=COLUMN, or compare dates and leave out day")
+        raise SimulationError(f"{words}.{near} Name it: --map timestamp=COLUMN, or compare dates and leave out day")
     if usage.is_ledger and remapping:
         words = "a billing export holds what was charged, not the requests"
         raise SimulationError(f"{words}: neither successors nor other models can be asked for them; give the usage")
