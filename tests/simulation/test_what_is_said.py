@@ -198,6 +198,12 @@ def test_costs_of_a_candidate_are_laid_over_the_current_tables(tmp_path: Path) -
         assert found.margin().total.margin(0) == Decimal(TEXT) / 2
     with pytest.raises(SimulationError, match=r"hold from 2026-10-01 on, and 2026-09-01 is priced at 2026-09-01"):
         simulate(table_of(ROWS), "2026-09-01", costs=file)
+    later = candidate(tmp_path, "{scale: {type: image}, factor: 0.5}", name="later", day="2026-12-01")
+    with pytest.raises(SimulationError, match=r"later.yaml hold from 2026-12-01 on, and 2026-10-05 is priced at 2026"):
+        simulate(table_of(ROWS), "2026-10-05", costs=f"{file}+{later}")
+    ended = candidate(tmp_path, "{scale: {type: text}, factor: 0.5}", name="ended", until="2026-10-03")
+    with pytest.raises(SimulationError, match=r"ended.yaml holds until 2026-10-03"):
+        simulate(table_of(ROWS), "2026-10-05", costs=ended)
 
 
 @pytest.mark.parametrize("costs", [ALL, shipped_folder(), str(shipped_folder())], ids=["card", "path", "word"])

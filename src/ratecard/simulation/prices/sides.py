@@ -6,6 +6,7 @@ A side is the current prices, a candidate, or `as-billed`, what a bill charged.
 import csv
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -17,12 +18,11 @@ from ratecard.base.errors import SimulationError, TableError
 from ratecard.base.instants import utc
 from ratecard.base.money import EXACT, text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.candidates.file import read_candidate
 from ratecard.card import RateCard, load_rate_card
 from ratecard.line_items.quote import MINIMUM
 from ratecard.load.revision import RevisionError
 from ratecard.requests.service_parameters import model_named
-from ratecard.review.sides import Side, SideError, Stack, named, side_of
+from ratecard.review.sides import Side, SideError, Stack, named, side_of, stack_of
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape, Vector
 from ratecard.simulation.prices.pricer import Pricer
@@ -286,23 +286,24 @@ def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], ta
             return share
         if Path(given).suffix.lower() == ".csv" and not Path(given).is_dir():
             return read_costs(Path(given), [side.card for side in compared])
-        if Path(given).is_file():
-            return _candidate_costs(Path(given), compared)
+        with suppress(SideError):
+            return _candidate_costs(stack_of(str(given)), compared)
     if given == AS_BILLED or isinstance(given, AsBilled):
         raise SimulationError(f"{AS_BILLED} is what we charge; give what we pay: tables, a candidate, CSV or a share")
     return CardCosts(_side(given, tables, compared[0]))
 
 
-def _candidate_costs(file: Path, compared: Sequence[Side]) -> Costs:
+def _candidate_costs(stack: Stack, compared: Sequence[Side]) -> Costs:
     try:
-        effective, card = read_candidate(file).candidate.effective, compared[0].card.with_candidate(file)
-    except TableError as error:
+        card = stack.over(compared[0].card)
+        for side in compared:
+            day = side.at and side.at.astimezone(UTC).date()
+            if day and (first := stack.holds(day)) > day:
+                words = f"the costs of {stack} hold from {first} on, and {side.label} is priced at {day}"
+                raise SimulationError(f"{words}; give them an earlier effective date")
+    except (TableError, SideError) as error:
         raise SimulationError(str(error)) from None
-    for side in compared:
-        if side.at and side.at.astimezone(UTC).date() < effective:
-            words = f"the costs of {file} hold from {effective} on, and {side.label} is priced at {side.at:%Y-%m-%d}"
-            raise SimulationError(f"{words}; give them an earlier effective date")
-    return CardCosts(Side(str(file), card))
+    return CardCosts(Side(str(stack), card))
 
 
 def _side(spec: Specification, tables: Path | None, base: Side | None) -> Side:
