@@ -1,5 +1,6 @@
 """A kept roll-up answers as its rows do, to the last digit, or refuses with the roll-up that would."""
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -285,6 +286,16 @@ def test_a_manifest_of_other_software_makes_no_roll_up(usage: Path, tmp_path: Pa
         ):
             simulate(usage)
     manifest.unlink()
+
+
+def test_a_manifest_whose_column_has_no_type_is_refused(small: Path, tmp_path: Path) -> None:
+    rollup(small, tmp_path / "kept", NOW)
+    manifest = tmp_path / "kept" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    del content["types"]["customer"]
+    manifest.write_text(json.dumps(content))
+    with pytest.raises(SimulationError, match="the column 'customer' has no type"):
+        simulate(tmp_path / "kept")
 
 
 def test_a_file_that_is_named_twice_is_refused(usage: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.json_text import read_json
@@ -170,6 +170,12 @@ class Manifest(_Part):
     files: dict[str, KeptFile]
     packs: tuple[Pack, ...]
     odd: str = ""
+
+    @model_validator(mode="after")
+    def _typed(self) -> Self:
+        if untyped := next((column for column in self.known.values() if column not in self.types), None):
+            raise ValueError(f"the column '{untyped}' has no type")
+        return self
 
     @property
     def keys(self) -> tuple[str, ...]:
