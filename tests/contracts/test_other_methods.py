@@ -200,11 +200,11 @@ FILM = (
 
 
 def test_the_working_of_a_line_is_that_of_its_own_charge() -> None:
-    fee = "{charge: fee, method: fixed, unit: input_image, rates: [{rate: 0.04}]}"
+    fee = "{charge: fee, method: fixed, unit: input_image, rates: [{rate: 10}]}"  # the rate of the video, too
     video = "{charge: video, method: token-formula, unit: mtoken, frames_per_second: 24, pixels_per_token: 1024, "
     video += "markup: 2, sizes: [{resolution: 480p, size: 640x480}], rates: [{rate: 5}]}"
     start, end = FILM.index("charges:"), FILM.index("        examples:")
-    in_one_line = f"{FILM[:start]}charges: [{fee}, {video}]\n{FILM[end:]}"
+    in_one_line = f"{FILM[:start]}charges: [{fee}, {video}]\n{FILM[end:].replace('0.40', '10.36')}"
     for film, markup in ((FILM, None), (in_one_line, Decimal(2))):
         card = card_of(contract("- {for: {type: video}, percent: -20%}"), tables={"film.yaml": family(film)})
         for name in (None, "acme"):

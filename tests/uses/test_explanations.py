@@ -1,5 +1,6 @@
 """Explanations: the version in effect, what it accepts, and the line of every rate."""
 
+import re
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -9,7 +10,7 @@ import pytest
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.load.folder import shipped_folder
 from ratecard.testing.card_strategies import card_of
-from ratecard.views.explain import explain
+from ratecard.views.explain import explain, workings
 from token_tables import by_tokens, family, text_model
 
 
@@ -93,12 +94,21 @@ def test_a_retirement_to_come_and_weaker_evidence_are_told(prices: PriceBook) ->
 
 
 def test_what_holds_for_a_whole_version_is_shown() -> None:
-    version = by_tokens("- {tokens: [input, output], rate: 4}", usage="{prompt_tokens: 1000}", total="0.004")
-    further = "rounding: none\n        factors: [{service_tier: batch, factor: 0.5}]\n        correction: a slip"
+    rates = "- {tokens: input, rate: 9}\n- {tokens: output, rate: 8}"
+    version = by_tokens(rates, "markup: 0.5", usage="{prompt_tokens: 1000}", total="0.0045")
+    version = re.sub(r"rates:\n +- (.*)\n +- (.*)", r"rates: [\1, \2]", version)
+    further = "rounding: none\n        factors: [{service_tier: batch, factor: 0.5}]\n"
+    further += "        correction: a slip\n        announced: 2025-10-01"
     tables = family(text_model("m", version.replace("rounding: none", further)))
-    facts = explain(card_of({"m.yaml": tables.encode()}).at(date(2026, 1, 1)), "m").facts
-    assert facts["Factors"].startswith("0.5 service_tier = batch m.yaml:")
-    assert facts["Correction"] == "a slip"
+    prices = card_of({"m.yaml": tables.encode()}).at(date(2026, 1, 1))
+    explained = explain(prices, "m")
+    assert explained.facts["Factors"].startswith("0.5 service_tier = batch m.yaml:")
+    assert (explained.facts["Correction"], explained.facts["Announced"]) == ("a slip", "2025-10-01")
+    assert [rate.made_of for rate in explained.charges[0].rates] == ["9 x 0.5", "8 x 0.5"]
+    usage = {"type": "text", "model": "m", "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+    for tier, markup in (({}, Decimal("0.5")), ({"service_tier": "batch"}, None)):
+        found = workings(prices, prices.rate(usage | tier), usage | tier)
+        assert [each.markup for each in found] == [markup, markup]
 
 
 def test_the_page_of_a_price_is_told(card: RateCard) -> None:

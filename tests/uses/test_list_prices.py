@@ -255,6 +255,8 @@ def test_a_factor_is_the_same_in_any_order_of_its_conditions() -> None:
 def film(effective: str, resolutions: str, rates: str) -> str:
     version = TABLES.decode().split("      - effective: 2027-02-01")[1].split("rates: ")[0]
     version = version.replace("[720p, 1080p, 4k]", resolutions).replace("resolution-rate", "duration-rate")
+    fee = "          - {charge: fee, method: fixed, unit: input_image, rates: [{rate: 0.04}]}\n"
+    version = version.replace("charges:\n", f"charges:\n{fee}")
     return f"      - effective: {effective}{version}rates: {rates}\n"
 
 
@@ -264,6 +266,7 @@ def test_a_resolution_that_is_not_accepted_any_more_is_not_offered() -> None:
     then = film("2027-01-01", "[720p]", "[{rate: 0.3}]")
     prices = card_of({"acme.yaml": (head + then + now).encode()})._unproved.at(date(2026, 1, 1))
     assert [(row[4], row[6], row[8]) for row in rows(prices)] == [
+        ("fee", "0.04", ""),
         ("video, resolution 480p", "0.1", "not offered"),
         ("video, resolution 720p", "0.2", "0.3"),
     ]
