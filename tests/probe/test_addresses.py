@@ -26,7 +26,7 @@ def answers(*addresses: Sequence[str]) -> Callable[[str, int], Sequence[str]]:
 def strict(server: VideoServer) -> Limits:
     """Limits that differ from the server's only in that private addresses are refused."""
     server.paths["/video"] = mp4()
-    return server.limits(private_addresses=False)
+    return Limits(schemes=("http",), ports=(server.port,))
 
 
 # Ways to write an address of this machine. Those with [] are IPv6, on which the server listens too.

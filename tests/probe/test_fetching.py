@@ -101,7 +101,10 @@ def test_redirects_are_followed_to_a_number(server: VideoServer) -> None:
         ({"status": 204}, "its server answered 204"),
         ({"status": 416}, "it is empty"),
         ({"status": 200}, "it is empty"),
-        ({"status": 302, "Location": "http://127.0.0.1:x/"}, "it redirects to a URL that is not valid"),
+        *(
+            ({"status": status, "Location": "http://127.0.0.1:x/"}, "it redirects to a URL that is not valid")
+            for status in (301, 302, 303, 307, 308)
+        ),
         ({"status": 302, "Location": "http://127.0.0.1:1/"}, "its URL names port 1. Allowed: "),
         ({"status": 302, "Location": "http://xn--a/"}, "its URL names port 80"),
         ({"status": 302, "Location": "https://127.0.0.1/"}, "its URL does not begin with http://"),
