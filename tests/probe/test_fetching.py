@@ -9,7 +9,7 @@ from itertools import chain, repeat
 from typing import Any
 
 import pytest
-from made_videos import video
+from made_videos import mp4, video
 from video_server import VideoServer
 
 from ratecard import QuoteError
@@ -220,3 +220,18 @@ def test_nothing_listens_there(server: VideoServer) -> None:
     limits = server.limits(ports=(1,))
     with pytest.raises(UnreadableError, match="its host cannot be reached"):
         read_source("http://127.0.0.1:1/", limits)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_bytes": 0}, {"seconds": True}, {"seconds": "5"}, {"redirects": -1}, {"schemes": ("https", "ftp")}]
+)
+def test_limits_that_mean_nothing_are_refused(server: VideoServer, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="|".join(wrong)):
+        server.limits(**wrong)
+    assert server.limits(redirects=0).redirects == 0
+
+
+def test_each_address_of_a_host_is_tried(server: VideoServer) -> None:
+    server.paths["/video"] = mp4()
+    addresses = ["127.0.0.3", "127.0.0.1", "127.0.0.2"]
+    assert read_source(f"http://host:{server.port}/video", server.limits(), lambda host, port: addresses).width == 160
