@@ -136,7 +136,7 @@ def check(
         more |= {"notes": list(map(str, notes))} if notes else {}
         click.echo(json.dumps({**counts, "digest": card.digest, **more}, ensure_ascii=False))
         return
-    words = ", ".join(f"{count} {noun if count > 1 else noun[:-1]}" for noun, count in counts.items())
+    words = ", ".join(plural(count, noun[:-1]) for noun, count in counts.items())
     click.echo(f"Sound: {words}. Digest {card.digest}.")
     if before:
         click.echo(f"Nothing that was in effect at {before.label} is changed without a correction.")
