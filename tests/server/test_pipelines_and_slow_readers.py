@@ -199,4 +199,14 @@ def test_a_request_for_another_protocol_is_answered_and_not_logged(server: Serve
     with server.connect() as connection:
         connection.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
         assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+    # Java's client asks for HTTP/2 like this, with a body.
+    head = "\r\n".join(f"{name}: {value}" for name, value in JSON.items())
+    head += "\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: x"
+    one = f"POST {QUOTE} HTTP/1.1\r\nHost: x\r\n{head}\r\nContent-Length: {len(BODY)}\r\n\r\n".encode() + BODY
+    for number, parts in ((1, [one]), (1, [one[:40], one[40:-5], one[-5:]]), (2, [one + one]), (9, [one] * 9)):
+        with server.connect() as connection:
+            for part in parts:
+                connection.sendall(part)
+                time.sleep(0.2)
+            assert connection.recv(65_536).count(b'{"quote":') == number
     assert "pgrade" not in server.said

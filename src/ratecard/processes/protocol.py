@@ -5,6 +5,7 @@ read the answer to the one before. The others wait as unparsed bytes, which need
 """
 
 import asyncio
+import sys
 from asyncio.events import TimerHandle
 from collections import deque
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from ipaddress import ip_address, ip_network
 from time import monotonic_ns
 from typing import Any, NoReturn, Protocol
 
+from httptools import HttpParserUpgrade, HttpRequestParser
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.protocols.http.flow_control import FlowControl
@@ -205,6 +207,8 @@ class Connection(HttpToolsProtocol):
         self._body = 0
         self._in_head = self._in_body = False
         self._unparsed = b""
+        # The piece that is parsed, and the request that is parsed once more with what follows it in the piece.
+        self._fed = self._again = b""
         # True while the connection waits for its turn, and for the turn in which its next request begins.
         self._waits = self._waits_for_next = False
         self.turns_had = 0
@@ -284,7 +288,20 @@ class Connection(HttpToolsProtocol):
         self.transport.abort()
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Log nothing: the request is answered as if it did not ask for another protocol."""
+        """Read a request again as if it did not ask for another protocol, because the parser left out its body."""
+        stopped = sys.exception()
+        if not self._is_left_out or not isinstance(stopped, HttpParserUpgrade):
+            return
+        first = b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
+        lines = [b"%b: %b" % header for header in self.headers if header[0] != b"upgrade"]
+        self.parser = HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._again = b"\r\n".join([first, *lines, b"", self._fed[stopped.args[0] :]])
+
+    @property
+    def _is_left_out(self) -> bool:
+        """Return True if the parser leaves out the body, because the request asks for another protocol."""
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
 
     def close_next(self) -> None:
         """Close the connection after its current answer, even if other requests wait behind it."""
@@ -366,9 +383,11 @@ class Connection(HttpToolsProtocol):
                 break
             piece = data[offset : offset + self._piece()]
             offset, pieces = offset + len(piece), pieces + 1
-            began_in_head = self._in_head
+            began_in_head, self._fed = self._in_head, piece
             super().data_received(piece)
-            if began_in_head and self._in_head:  # all of it belongs to a header that has not ended
+            if self._again:
+                data, offset, self._again = self._again + data[offset:], 0, b""
+            elif began_in_head and self._in_head:  # all of it belongs to a header that has not ended
                 self._arrived += len(piece)
                 if self._arrived > self._limits.header_bytes:
                     self._refusal = 431, "header bytes", self._too_long()
@@ -440,6 +459,8 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Let the application answer, or say that there are too many connections."""
+        if self._is_left_out:
+            return
         self._in_head, self._in_body = False, True
         self._crowded = self._crowded and bool(self._crowd())
         is_probe = self.url.partition(b"?")[0].endswith(_PROBES)
@@ -449,6 +470,8 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Note that the whole body has arrived."""
+        if self._is_left_out:
+            return
         self._in_body = False
         super().on_message_complete()
 
