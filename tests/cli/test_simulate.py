@@ -472,3 +472,9 @@ def test_usage_without_days_says_which_column_is_missing(tmp_path: Path) -> None
 def test_nothing_is_said_before_a_question_is_refused(one_day: str, words: list[str], why: str) -> None:
     result = run(one_day, *words)
     assert (result.exit_code, result.stdout, why in result.stderr) == (1, "", True), result.output
+
+
+def test_a_bridge_is_between_two_periods(one_day: str) -> None:
+    for given in ("2026-09", "2026-09..", "..2026-10"):
+        result = run(one_day, "--bridge", given)
+        assert (result.exit_code, f"'{given}' is not two periods" in result.stderr) == (2, True)
