@@ -493,6 +493,8 @@ def _value_in(given: Any, way: Iterable[str]) -> Any:
 def _values_in(given: Any, way: Way, at: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield every value at the end of a way, with its path; the name `*` means every entry of a list."""
     for place, name in enumerate(way):
+        if given is None:
+            return
         if name == "*":
             for index, entry in enumerate(given if isinstance(given, (list, tuple)) else ()):
                 yield from _values_in(entry, way[place + 1 :], (*at, index))
