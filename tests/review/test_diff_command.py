@@ -276,13 +276,20 @@ def test_a_file_in_no_folder_is_a_wrong_use(folder: Path) -> None:
 
 
 def test_a_file_never_takes_the_place_of_what_is_compared(folder: Path) -> None:
-    (folder.parent / "spring.yaml").write_text(CANDIDATE, encoding="utf-8")
-    table = next(folder.rglob("*.yaml"))
-    for words in (("HEAD", "spring.yaml", "--out=./spring.yaml"), (str(folder), "HEAD", f"--out={table}")):
-        before = [path.read_bytes() for path in (folder.parent / "spring.yaml", table)]
+    candidates = [folder.parent / name for name in ("spring.yaml", "summer.yaml", "a+b.yaml")]
+    for path in candidates:
+        path.write_text(CANDIDATE, encoding="utf-8")
+    files = [next(folder.rglob("*.yaml")), *candidates]
+    before = [path.read_bytes() for path in files]
+    for words in (
+        (str(folder), "HEAD", f"--out={files[0]}"),
+        ("HEAD", "spring.yaml", "--out=./spring.yaml"),
+        ("HEAD", "spring.yaml+summer.yaml", "--out=summer.yaml"),
+        ("HEAD", "a+b.yaml", "--out=a+b.yaml"),
+    ):
         refused = run(*words)
         assert (refused.exit_code, "is among what is compared" in refused.stderr) == (2, True), refused.output
-        assert [path.read_bytes() for path in (folder.parent / "spring.yaml", table)] == before
+        assert [path.read_bytes() for path in files] == before
 
 
 def test_json_is_stable_and_keeps_amounts_as_text(folder: Path) -> None:

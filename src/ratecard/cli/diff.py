@@ -25,7 +25,7 @@ from ratecard.load.revision import RevisionError
 from ratecard.review.compare import Diff, compare_sides
 from ratecard.review.difference import ADDED, CHANGED, MARKS, CellChange, Difference, RateChange, extremes
 from ratecard.review.markdown import LEGEND, NO_CHANGES, diff_markdown, summary
-from ratecard.review.sides import Side, SideError, Stack, named, side_of
+from ratecard.review.sides import Side, SideError, Stack, named, side_of, stack_of
 
 _COLOURS = {"~": "yellow", "+": "green", "-": "red"}
 
@@ -92,6 +92,14 @@ def _sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
         return before, _laid(new, other, before.card) if isinstance(other, Stack) else side_of(new, other, tables)
 
 
+def _files(given: str) -> tuple[str | Path, ...]:
+    """Return the files of a stack of candidates; for anything else the word itself."""
+    try:
+        return stack_of(given).paths
+    except SideError:
+        return (given,)
+
+
 def _laid(given: str, candidate: Stack, base: RateCard) -> Side:
     warn_of_days(candidate, today())
     return Side(given, candidate.over(base))
@@ -139,6 +147,6 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
     Every day on which either side changes is compared, so that future prices show; a side that is a date has the
     prices of that day throughout. The exit status is 0 whether something differs or not.
     """
-    check_out(out, old, new, tables)
+    check_out(out, *_files(old), *_files(new), tables)
     before, after = _sides(old, new, tables)
     show(_FORMATS[kind](compare_sides(before, after, at)), out)

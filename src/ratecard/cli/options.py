@@ -124,7 +124,7 @@ def show(words: str, out: Path | None) -> None:
 
 def check_out(out: Path | None, *read: str | Path | None) -> None:
     """Refuse to write over what a command reads: a file that is named, or a table of a folder that is named."""
-    for place in (part for word in read if word and out for part in str(word).split("+")):
+    for place in (str(word) for word in read if word and out):
         is_table = str(out).lower().endswith((".yaml", ".yml"))
         if is_read_of(place, str(out)) and (is_table or not Path(place).is_dir()):
             raise click.UsageError(f"{out} is among what is compared, which stays as it is. Write another file")
