@@ -125,7 +125,7 @@ def test_names_within_a_column_of_counts_that_differ_in_capitals_are_refused(tmp
 
 @pytest.mark.parametrize("outer", ["tokens", "counts"])
 def test_a_column_of_counts_holds_objects_or_nothing(tmp_path: Path, outer: str) -> None:
-    words = f"'{outer}' is .*must be an object of counts"
+    words = f"'{outer}' is .*must be an object"
     for ending, given in (("csv", "7"), ("parquet", "7"), ("parquet", 7), ("parquet", [7]), ("jsonl", 7)):
         usage = written(tmp_path / f"usage.{ending}", TEXT | {"prompt_tokens": 5, outer: given})
         with pytest.raises(SimulationError, match=words):

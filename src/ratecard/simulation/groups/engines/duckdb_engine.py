@@ -207,7 +207,7 @@ def _flat(connection: duckdb.DuckDBPyConnection, outer: str, declared: Mapping[s
         with readable():
             given = connection.execute(f"SELECT 1 FROM {table} WHERE {outer} IS NOT NULL LIMIT 1").fetchall()
         if given:
-            raise no_counts(outer, declared[outer])
+            raise no_object(outer, declared[outer])
         return table
     fields = f"DESCRIBE SELECT {outer}.* FROM {table}"
     if kind == "MAP":
@@ -221,10 +221,10 @@ def _flat(connection: duckdb.DuckDBPyConnection, outer: str, declared: Mapping[s
     return f"flat_{outer}"
 
 
-def no_counts(outer: str, kind: str) -> SimulationError:
-    """Return the error of a column of counts that has values, and no parts."""
-    words = f"column '{outer}' is {kind}, and must be an object of counts"
-    return SimulationError(f"{words}. In CSV, give each count a column, like {outer}.NAME")
+def no_object(outer: str, kind: str) -> SimulationError:
+    """Return the error of a column that must be an object, and has other values."""
+    words = f"column '{outer}' is {kind}, and must be an object"
+    return SimulationError(f"{words}. In CSV, give each of its parts a column, like {outer}.NAME")
 
 
 def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
@@ -365,7 +365,7 @@ def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer:
     source = f"FROM (SELECT json_extract(json, '$.{outer}') AS given FROM read_ndjson_objects({_listed(files)}))"
     odd_rows = f"SELECT given {source} WHERE json_type(given) NOT IN ('OBJECT', 'NULL') LIMIT 1"
     if types := connection.execute(odd_rows).fetchall():
-        raise SimulationError(f"'{outer}' is {types[0][0]} in some line, and must be an object of counts")
+        raise SimulationError(f"'{outer}' is {types[0][0]} in some line, and must be an object")
     names = f"SELECT DISTINCT unnest(json_keys(given)) AS name {source} WHERE json_type(given) = 'OBJECT' ORDER BY name"
     return [name for (name,) in connection.execute(names).fetchall()]
 

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow
 
 from ratecard.base.errors import SimulationError
-from ratecard.simulation.groups.engines.duckdb_engine import checked_usage, no_counts
+from ratecard.simulation.groups.engines.duckdb_engine import checked_usage, no_object
 from ratecard.simulation.groups.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
 from ratecard.simulation.groups.engines.spark_session import (
     as_far_as_it_runs,
@@ -175,7 +175,7 @@ def open_usage(
                 if kind.typeName() in ("struct", "map"):
                     frame = frame.selectExpr("*", *_counts(outer, frame)).drop(outer)
                 elif frame.where(f"{outer} IS NOT NULL").take(1):
-                    raise no_counts(outer, kind.simpleString().upper())
+                    raise no_object(outer, kind.simpleString().upper())
         with failures(UNREADABLE):
             declared = {field.name: field.dataType.simpleString() for field in frame.schema}
             frame.createOrReplaceTempView(view)
