@@ -145,10 +145,11 @@ class _Response:
             known = dialect.values.get(name, {})
             written = ((way, word_of(value)) for way, value in _each_of(part, ways))
             stated = [(way, word) for way, given in written if (word := known.get(given, given))]
-            for way, word in stated:
-                self._conditions[name] = stated[0][1]
-                if word != stated[0][1]:
-                    self._problems.append((way, f"Expected '{echo(stated[0][1])}', as {'.'.join(stated[0][0])} says"))
+            if stated:
+                place, first = stated[0]
+                self._conditions[name] = first
+                expected = f"Expected '{echo(first)}', as {'.'.join(place)} says"
+                self._problems += [(way, expected) for way, word in stated if word != first]
         self._is_embedding |= _says(part, dialect.embedding)
         at, kind = _first_of(part, dialect.kinds)
         if kind is not None and word_of(kind) not in dialect.read_kinds:
@@ -310,10 +311,10 @@ class _Response:
             calls.update(filter(None, (meter,)))
         for meter, ways in self._dialect.calls_at.items():
             numbers = [(way, checked_count(number, way, self._problems)) for way, number in _each_of(part, ways)]
-            for way, number in numbers:
-                calls[meter] = int(numbers[0][1] or 0)
-                if number != numbers[0][1]:
-                    self._problems.append((way, disagrees(numbers[0][1])))
+            if numbers:
+                first = numbers[0][1]
+                calls[meter] = int(first or 0)
+                self._problems += [(way, disagrees(first)) for way, number in numbers if number != first]
         return +calls
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
