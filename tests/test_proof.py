@@ -20,7 +20,7 @@ from ratecard.server.models import listed_models
 from ratecard.tables.metered import UsageExample
 from ratecard.views.explain import explain
 from ratecard.views.sheet import price_cells
-from ratecard.whatif.choices import Choices
+from ratecard.whatif.draft import Choices
 from shipped import FEW
 
 DAY = date(2026, 10, 20)

@@ -1,4 +1,4 @@
-"""The price book: a rate card at one instant."""
+"""The price book: a rate card at one instant; and the prices of all requests of one shape."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NoPriceYet, NotOffered, Path, invalid_enum
+from ratecard.base.money import add, total
+from ratecard.line_items.conditions import accepted_conditions
 from ratecard.line_items.quote import MINIMUM, Estimate, LineItem, LineRate, Quote
 from ratecard.line_items.source_video import SourceVideo
+from ratecard.line_items.tokens import TokenRates
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY
 from ratecard.pricing.compiler import Compiler
 from ratecard.pricing.estimate import EstimateRequest, estimate
-from ratecard.pricing.shape_rates import ShapeRates, rates_of_tokens, stated_in
 from ratecard.pricing.video import VideoPricer
 from ratecard.requests.body import INVALID, RATED, Body, name_of_model, read_body, read_usage
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.metered import type_left_out, usage_keys, usage_problems
 from ratecard.requests.service_parameters import Suffix, plain_name, split_model
+from ratecard.requests.token_usage import read_conditions
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import NO_LIMITS, Limits
@@ -31,6 +34,47 @@ from ratecard.tables.video import VideoModel, VideoVersion
 
 if TYPE_CHECKING:
     from ratecard.requests.usage import AnyUsage
+
+
+class ShapeRates(NamedTuple):
+    """The lines of every request of a shape, and the rates of what it counts.
+
+    `fixed` are lines of the model; `beside` are those of searches, to which a minimum does not apply. `rates` has the
+    rates for one more of each counted thing; several may share a line. A thing without a rate has no price.
+    """
+
+    metered: Metered
+    fixed: tuple[LineItem, ...]
+    beside: tuple[LineItem, ...]
+    rates: Mapping[str, tuple[LineRate, ...]]
+
+    @property
+    def lines(self) -> tuple[LineItem, ...]:
+        """Return the lines of a request that counts nothing, without the line of a minimum."""
+        return (*self.fixed, *self.beside)
+
+    def total(self, counts: Mapping[str, int | Decimal]) -> Decimal:
+        """Return the total of a request with these counts; the tokens of a bucket do not include its parts."""
+        counted: dict[LineRate, int | Decimal] = {}
+        for name, count in counts.items():
+            for rate in self.rates[name] if count else ():
+                counted[rate] = add(counted.get(rate, 0), count)
+        lines = (*self.fixed, *(LineItem(rate, count, rate.price(count)) for rate, count in counted.items()))
+        return total([line.amount for line in (*lines, *self.metered.up_to_minimum(lines), *self.beside)])
+
+
+def rates_of_tokens(rates: TokenRates, stated: Mapping[str, str], prompt: int) -> Mapping[str, LineRate]:
+    """Return the rate of each bucket that has a price, for a whole prompt under these conditions."""
+    tier = rates.tier(prompt, stated)
+    bucket_rates = ((bucket, tier.rate_of(bucket)) for bucket in rates.buckets)
+    return {bucket: rate.rate for bucket, rate in bucket_rates if rate is not None}
+
+
+def stated_in(metered: Metered, usage: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the conditions that a priced usage states, if the version names them; most usages state none."""
+    if metered.meters.condition.keys().isdisjoint(usage):
+        return {}
+    return read_conditions(usage, accepted_conditions([metered.version.conditions], metered.meters), [])
 
 
 class Deprecation(NamedTuple):

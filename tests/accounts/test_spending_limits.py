@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from currencies import PICTURE, card_in
 from ratecard import Estimate, InstantError, PriceBook, Quote
 from ratecard.accounts import ApiKey, CurrencyError, next_refresh, period_end, period_start, settle, within_limits
-from ratecard.accounts.periods import KEY_PERIODS
+from ratecard.accounts.keys import KEY_PERIODS
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from ratecard.review.market import compare_models
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.attribution import changed_rates
 from ratecard.testing.plugin import checks_of
-from ratecard.whatif.choices import Choices
+from ratecard.whatif.draft import Choices
 
 NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
 DISCOUNT = "- {for: {type: text}, percent: -20%}"

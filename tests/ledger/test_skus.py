@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ratecard import PriceBook, Quote, RateCard
-from ratecard.methods.samples import unit_usages
+from ratecard.methods.method import unit_usages
 from ratecard.tables.metered import MeteredVersion
 
 FACTS = Path(__file__).parent.parent / "facts"

@@ -14,7 +14,7 @@ from nightly import examples
 from ratecard import PriceBook, QuoteError, TextUsage
 from ratecard.requests.body import TYPES
 from ratecard.testing import usages
-from ratecard.testing.request import json_text
+from ratecard.testing.offer import json_text
 from ratecard.testing.usage_strategies import in_any_dialect
 from shipped import CARD
 

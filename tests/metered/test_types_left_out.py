@@ -7,7 +7,7 @@ import pytest
 from metered_answers import refused, sentence
 
 from ratecard import PriceBook, QuoteError, RateCard
-from ratecard.methods.samples import unit_usages
+from ratecard.methods.method import unit_usages
 from ratecard.tables.metered import MeteredVersion
 
 

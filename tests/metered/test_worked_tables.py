@@ -7,7 +7,7 @@ from metered_answers import sound
 
 from ratecard import PriceBook, RateCard
 from ratecard.examples import work, wrong_examples
-from ratecard.methods.samples import unit_usages
+from ratecard.methods.method import unit_usages
 from ratecard.requests.text_body import usage_of_text
 from ratecard.tables.metered import MeteredVersion
 

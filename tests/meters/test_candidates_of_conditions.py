@@ -12,7 +12,7 @@ from ratecard import RateCard, load_rate_card
 from ratecard.base.errors import TableError
 from ratecard.review.promote import promotion
 from ratecard.simulation.simulate import simulate
-from ratecard.whatif.choices import Choices
+from ratecard.whatif.draft import Choices
 
 DAY = date(2026, 6, 1)
 CHANGES = """

@@ -6,8 +6,8 @@ from ratecard import RateCard
 from ratecard.cli.diff import diff_text
 from ratecard.review.compare import compare_sides
 from ratecard.review.difference import RateChange
-from ratecard.review.page import diff_page
 from ratecard.review.rates import rate_changes
+from ratecard.review.report import diff_page
 from ratecard.review.sides import Priceable, Side
 
 

@@ -15,8 +15,7 @@ from ratecard import load_rate_card
 from ratecard.cli import main
 from ratecard.cli.diff import diff_text as as_text
 from ratecard.review.compare import compare_sides
-from ratecard.review.markdown import diff_markdown
-from ratecard.review.page import diff_page
+from ratecard.review.report import diff_markdown, diff_page
 from ratecard.review.sides import Side
 from shipped import CARD
 

@@ -9,7 +9,7 @@ from git_tables import FILES, SECOND, Edit, card_of, edited, newer
 from ratecard.load.folder import shipped_folder
 from ratecard.review.compare import Diff, compare_sides
 from ratecard.review.difference import Difference, percent_text
-from ratecard.review.markdown import summary
+from ratecard.review.report import summary
 from ratecard.review.sides import Side
 
 OLD = card_of(FILES)

@@ -48,7 +48,7 @@ from ratecard.processes.logs import TextLines
 from ratecard.server import LiveRateCard, router
 from ratecard.server.charges import charges_router
 from ratecard.server.database import LedgerWatch, MeasuredLedger
-from ratecard.server.request_log import RequestLog
+from ratecard.server.monitoring import RequestLog
 from ratecard.server.usage_history import usage_history_router
 
 HISTORY = "/api/v1/billing/usage-history"

@@ -5,8 +5,7 @@ from datetime import date
 from small_usage import CLAUDE, KLING
 
 import ratecard
-from ratecard.whatif.choices import Choices
-from ratecard.whatif.draft import Draft, NewRate
+from ratecard.whatif.draft import Choices, Draft, NewRate
 
 DAY = date(2026, 11, 22)
 

@@ -10,8 +10,7 @@ from small_usage import FLASH, write_batches, write_tables
 import ratecard
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.candidate_file import opened, save
-from ratecard.whatif.choices import Choices
-from ratecard.whatif.draft import Draft, DraftError, NewRate, from_json, to_json
+from ratecard.whatif.draft import Choices, Draft, DraftError, NewRate, from_json, to_json
 from ratecard.whatif.draft_pricer import DraftPricer
 
 DAY = date(2026, 11, 22)

@@ -18,7 +18,6 @@ from click.testing import CliRunner, Result
 from small_usage import DAY, write_usage
 
 from ratecard.cli import main, simulate_run, whatif
-from ratecard.cli import rollup as rollup_command
 from ratecard.cli import simulate as simulate_command
 from ratecard.simulation.rollup import rollup
 from ratecard.simulation.simulate import simulate
@@ -112,7 +111,7 @@ def test_the_report_of_a_saved_candidate_is_of_the_same_usage() -> None:
     [
         (simulate_command.simulate, simulate_run.run, simulate),
         (whatif.whatif, whatif.whatif.callback, simulate),
-        (rollup_command.rollup, rollup_command.rollup.callback, rollup),
+        (simulate_command.rollup, simulate_command.rollup.callback, rollup),
     ],
     ids=["simulate", "whatif", "rollup"],
 )

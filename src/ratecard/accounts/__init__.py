@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from ratecard.accounts.keys import ConsumptionLimits as ConsumptionLimits
     from ratecard.accounts.keys import KeyUsage as KeyUsage
     from ratecard.accounts.keys import current_period_usage as current_period_usage
+    from ratecard.accounts.keys import next_refresh as next_refresh
+    from ratecard.accounts.keys import period_end as period_end
+    from ratecard.accounts.keys import period_start as period_start
     from ratecard.accounts.keys import trailing_seven_days as trailing_seven_days
     from ratecard.accounts.keys import within_limits as within_limits
-    from ratecard.accounts.periods import next_refresh as next_refresh
-    from ratecard.accounts.periods import period_end as period_end
-    from ratecard.accounts.periods import period_start as period_start
     from ratecard.accounts.settlement import BalanceError as BalanceError
     from ratecard.accounts.settlement import TopUpError as TopUpError
     from ratecard.accounts.settlement import check_top_up as check_top_up
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 _NAMES_OF = {
     "ratecard.accounts.keys": (
         *("Amounts", "ApiKey", "ApiKeyList", "ConsumptionLimits", "KeyUsage"),
-        *("current_period_usage", "trailing_seven_days", "within_limits"),
+        *("current_period_usage", "next_refresh", "period_end", "period_start"),
+        *("trailing_seven_days", "within_limits"),
     ),
-    "ratecard.accounts.periods": ("next_refresh", "period_end", "period_start"),
     "ratecard.accounts.settlement": ("BalanceError", "TopUpError", "check_top_up", "daily_allowance", "settle"),
     "ratecard.base.errors": ("CurrencyError",),
 }

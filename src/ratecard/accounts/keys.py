@@ -1,10 +1,10 @@
-"""API key records as the API lists them, whether a charge stays within a key's limit, and what a key has spent."""
+"""API key records as the API lists them, limit periods, whether a charge stays within a limit, and what a key spent."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NoReturn, Self, cast
+from typing import Annotated, Any, Literal, NoReturn, Self, cast, overload
 
 from pydantic import (
     BaseModel,
@@ -20,15 +20,72 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
-from ratecard.accounts.periods import in_utc, period_start
 from ratecard.base.errors import CurrencyError, InstantError
-from ratecard.base.instants import read_instant
+from ratecard.base.instants import in_utc, read_instant
 from ratecard.base.json_text import JsonError, read_json, spaced
 from ratecard.base.messages import echo
 from ratecard.base.money import EXACT, add, text, zero_or_more
-from ratecard.base.suggestions import suggestions
+from ratecard.base.suggestions import did_you_mean, suggestions
 from ratecard.line_items.ledger_entry import LedgerEntry, check_paid, worth_of
 from ratecard.line_items.quote import Estimate, Quote
+
+# The values of `limitPeriod`. An epoch is a day of the staking token; a lifetime never ends.
+KEY_PERIODS = ("DAY", "EPOCH", "LIFETIME", "MONTH")
+# The first day of a month plus this is always a day of the next month.
+_MORE_THAN_A_MONTH = timedelta(days=32)
+
+
+@overload
+def period_start(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime | date) -> datetime: ...
+@overload
+def period_start(period: str, instant: datetime | date) -> datetime | None: ...
+def period_start(period: str, instant: datetime | date) -> datetime | None:
+    """Return the beginning of the limit period that contains an instant, in UTC; None for LIFETIME.
+
+    An instant is an aware datetime; a date means its 00:00 UTC. DAY and EPOCH begin at 00:00 UTC, MONTH on its first
+    day. Raises `InstantError`, and `ValueError` for another period.
+
+    >>> from datetime import UTC
+    >>> period_start("MONTH", datetime(2026, 9, 29, 12, tzinfo=UTC)).isoformat()
+    '2026-09-01T00:00:00+00:00'
+    """
+    day = in_utc(instant).replace(hour=0, minute=0, second=0, microsecond=0)
+    if period not in KEY_PERIODS:
+        hint = did_you_mean(period, KEY_PERIODS) if isinstance(period, str) else ""
+        raise ValueError(f"limitPeriod {period!r} is not known.{hint} Allowed: {', '.join(KEY_PERIODS)}")
+    if period == "LIFETIME":
+        return None
+    return day.replace(day=1) if period == "MONTH" else day
+
+
+@overload
+def period_end(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime | date) -> datetime: ...
+@overload
+def period_end(period: str, instant: datetime | date) -> datetime | None: ...
+def period_end(period: str, instant: datetime | date) -> datetime | None:
+    """Return the first instant after the limit period that contains an instant, in UTC; None for LIFETIME.
+
+    From then on the amount spent counts from 0 again. Raises the errors of `period_start`.
+
+    >>> from datetime import UTC
+    >>> period_end("MONTH", datetime(2026, 9, 29, 12, tzinfo=UTC)).isoformat()
+    '2026-10-01T00:00:00+00:00'
+    >>> period_end("EPOCH", datetime(2026, 9, 29, 12, tzinfo=UTC)).isoformat()
+    '2026-09-30T00:00:00+00:00'
+    """
+    start = period_start(period, instant)
+    if start is None:
+        return None
+    try:
+        return (start + _MORE_THAN_A_MONTH).replace(day=1) if period == "MONTH" else start + timedelta(days=1)
+    except OverflowError:
+        raise InstantError(f"{instant!r} is in the last period of the calendar") from None
+
+
+def next_refresh(instant: datetime | date) -> datetime:
+    """Return the next refresh of the daily allowance, at the end of the epoch: 00:00 UTC after an instant."""
+    return period_end("EPOCH", instant)
+
 
 # Key records neither limit nor count this balance.
 UNLIMITED = "BUNDLED_CREDITS"

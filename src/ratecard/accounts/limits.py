@@ -6,9 +6,8 @@ from datetime import date, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any, Literal, get_args, overload
 
-from ratecard.accounts.periods import in_utc
 from ratecard.base.errors import RateCardError
-from ratecard.base.instants import utc
+from ratecard.base.instants import in_utc, utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.service_parameters import split_name
 from ratecard.tables.card import AnyModel

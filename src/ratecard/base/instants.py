@@ -47,6 +47,20 @@ def utc(moment: date) -> datetime:
         return moment.replace(tzinfo=UTC)
 
 
+def in_utc(instant: datetime | date) -> datetime:
+    """Convert an instant to UTC; a date means its 00:00. Raises `InstantError` without a time zone or a date in UTC."""
+    if not isinstance(instant, datetime):
+        if isinstance(instant, date):
+            return utc(instant)
+        raise InstantError(f"{instant!r} is not a datetime or a date")
+    if instant.utcoffset() is None:
+        raise InstantError(f"{instant!r} has no time zone. Write an aware instant, like datetime(..., tzinfo=UTC)")
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        raise InstantError(f"{instant!r} is beyond the calendar in UTC") from None
+
+
 def day_or_instant(moment: date) -> date:
     """Return a date or an aware datetime as it is written: 00:00 UTC is a day, anything else an `Instant`.
 

@@ -1,7 +1,7 @@
 """Messages of errors, word for word as API clients know them (zod v3), and the `_errors` tree that they make."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import Any
@@ -31,6 +31,20 @@ def error_tree(problems: Iterable[tuple[Path, str]]) -> ErrorTree:
             node = node.setdefault(str(part), {"_errors": []})
         node["_errors"].append(str(message))  # plain text: callers do not see `NotOffered`
     return root
+
+
+def below(at: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Return the findings of a part with their paths in the whole, where the part is `at` a path."""
+    return (((*at, *path), words) for path, words in findings)
+
+
+def listed_twice(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]:
+    """Yield a finding for each row of a list that has the name of an earlier row."""
+    earlier_names = set[str]()
+    for index, name in enumerate(names):
+        if name in earlier_names:
+            yield (rows, index, key), f"{key} '{name}' is listed twice; keep one"
+        earlier_names.add(name)
 
 
 # The most characters of a caller's value that a message repeats: enough for any real value.

@@ -9,8 +9,8 @@ from datetime import date
 from decimal import Decimal
 
 from ratecard.base.errors import Fault, TableError
-from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
+from ratecard.base.layouts import Identity
 from ratecard.base.messages import Finding, Path
 from ratecard.candidates.file import CandidateFile
 from ratecard.candidates.rates import At, Refusal, amounts_of, lines_to_set, moved, rates_to_scale, scaled, source_of

@@ -1,7 +1,7 @@
-"""`ratecard diff`: compare the prices of two folders, git revisions, candidates or days; and a comparison as text."""
+"""`ratecard diff`: compare two folders, git revisions, candidates or days; `ratecard promote`: accept a candidate."""
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import click
@@ -14,9 +14,12 @@ from ratecard.cli.options import (
     as_wrong_use,
     check_out,
     checkout_tables,
+    day,
     format_options,
     instant,
     show,
+    tables_option,
+    tell_tables,
     today,
     warn_of_days,
 )
@@ -24,7 +27,8 @@ from ratecard.cli.screen import heading_style, paragraph
 from ratecard.load.revision import RevisionError
 from ratecard.review.compare import Diff, compare_sides
 from ratecard.review.difference import ADDED, CHANGED, MARKS, CellChange, Difference, RateChange, extremes
-from ratecard.review.markdown import LEGEND, NO_CHANGES, diff_markdown, summary
+from ratecard.review.promote import folder_of, promotion
+from ratecard.review.report import LEGEND, NO_CHANGES, diff_markdown, diff_page, summary
 from ratecard.review.sides import Side, SideError, Stack, named, side_of, stack_of
 
 _COLOURS = {"~": "yellow", "+": "green", "-": "red"}
@@ -105,18 +109,11 @@ def _laid(given: str, candidate: Stack, base: RateCard) -> Side:
     return Side(given, candidate.over(base))
 
 
-def _page(diff: Diff) -> str:
-    # Loaded here, because the other formats need no templates.
-    from ratecard.review.page import diff_page
-
-    return diff_page(diff)
-
-
 _FORMATS: dict[str, Callable[[Diff], str]] = {
     "text": diff_text,
     "markdown": diff_markdown,
     "json": as_json_text,
-    "html": _page,
+    "html": diff_page,
 }
 
 
@@ -150,3 +147,45 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
     check_out(out, *_files(old), *_files(new), tables)
     before, after = _sides(old, new, tables)
     show(_FORMATS[kind](compare_sides(before, after, at)), out)
+
+
+def stack(given: str) -> Stack:
+    """Read a candidate file, or several: `one.yaml+two.yaml`."""
+    try:
+        return stack_of(given)
+    except SideError as error:
+        raise click.BadParameter(f"'{given}': {error}") from None
+
+
+@click.command(short_help="Write an accepted candidate into the tables.")
+@click.argument("candidate", type=stack)
+@tables_option
+@click.option(
+    "--checked", type=day, default=today, show_default="today", help="Day on which the new prices were checked."
+)
+@click.option("--dry-run", is_flag=True, help="Show the new lines, and write nothing.")
+def promote(candidate: Stack, tables: Path | None, checked: date, dry_run: bool) -> None:
+    """Write the file CANDIDATE into the tables as new versions; or several, stacked as in a simulation.
+
+    \b
+    ratecard promote proposal.yaml
+    ratecard promote spring.yaml+promotion.yaml
+
+    Only whole new lines are added: a version above the one that it supersedes, with each example worked again; a line
+    that retires a model; new models below those of their family. The result must load, and have the prices of
+    the candidate; else nothing is written, and the exit status is 1.
+    """
+    folder = folder_of(tables)
+    if folder is None:
+        raise click.UsageError("These tables belong to an installed package. Name yours: --tables FOLDER")
+    tell_tables(folder)
+    warn_of_days(candidate, checked)
+    promoted = promotion(folder, candidate, checked)
+    for added in promoted.added:
+        click.echo(str(added))
+        if dry_run:
+            click.echo("".join(f"+{line}\n" for line in added.text.splitlines()))
+    if not dry_run:
+        promoted.write()
+    number, _, files = promoted.summary.partition(" to ")
+    click.echo(f"{number} {'would be ' if dry_run else ''}added to {files}. Digest {promoted.digest}.")

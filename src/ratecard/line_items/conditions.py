@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import islice, product
 from typing import NamedTuple
 
-from ratecard.base.identity import Identity
+from ratecard.base.layouts import Identity
 from ratecard.base.messages import REQUIRED, NotOffered, allowed_values
 from ratecard.base.money import multiply, plain, text
 from ratecard.line_items.compiling import slug

@@ -12,8 +12,7 @@ from functools import cache, lru_cache, partial
 from itertools import combinations
 from typing import Any, NamedTuple, cast
 
-from ratecard.base.identity import Identity
-from ratecard.base.layouts import Layouts
+from ratecard.base.layouts import Identity, Layouts
 from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, part_of
 from ratecard.line_items.conditions import (

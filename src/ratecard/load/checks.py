@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from ratecard.base.instants import utc
-from ratecard.base.messages import Finding, Path
+from ratecard.base.messages import Finding, Path, below, listed_twice
 from ratecard.base.money import ISO_4217, USD, no_currency
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.load.faults import TextFile
@@ -22,8 +22,7 @@ from ratecard.methods.conditions import (
     check_rates,
     check_without_rate,
 )
-from ratecard.methods.findings import CheckOfCharge, below, listed_twice
-from ratecard.methods.hours import at_each_hour, check_hours
+from ratecard.methods.hours import CheckOfCharge, at_each_hour, check_hours
 from ratecard.methods.method import AUDIO_BODY, method_of
 from ratecard.tables.card import AnyModel
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile, Rates, TopUp

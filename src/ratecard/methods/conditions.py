@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.line_items.conditions import combinations_of, held_under, in_full, rank
-from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
-from ratecard.methods.hours import at_each_hour
+from ratecard.methods.hours import CheckOfCharge, at_each_hour, of_all_cases, placed
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meter, Meters, UsageCondition
 from ratecard.tables.rate import (

@@ -1,16 +1,16 @@
 """Rules for rates that hold at some hours only: what a line may say, and a charge at each of its hours."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.line_items.conditions import chosen, written_rates
-from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
 from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge, Rate
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
 
+CheckOfCharge = Callable[[Charge], Iterable[Finding]]
 _MINUTES_OF_DAY = 24 * 60
 # Tables have few sets of windows, so that most results are remembered.
 _REMEMBERED = 256
@@ -137,3 +137,20 @@ def _offsets(names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
         offsets = (instant.astimezone(zone).utcoffset() or timedelta() for zone in zones_of)
         offset_sets[tuple(int(offset.total_seconds()) // 60 for offset in offsets)] = None
     return tuple(offset_sets)
+
+
+def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) -> Iterator[Finding]:
+    """Yield findings of some rates of a charge, at the indexes that these rates have in the whole charge."""
+    for path, words in findings:
+        in_rates = path[:1] == ("rates",) and path[1:]
+        yield (*path[:1], numbered[int(path[1])][0], *path[2:]) if in_rates else path, words
+
+
+def of_all_cases(cases: Iterable[tuple[str, Sequence[Finding]]]) -> Iterator[Finding]:
+    """Yield the findings of all cases, each once; a finding of only some cases names the first of them."""
+    cases_of, count = dict[Finding, list[str]](), 0
+    for count, (case, findings) in enumerate(cases, 1):  # noqa: B007 (the last is how many there are)
+        for finding in findings:
+            cases_of.setdefault(finding, []).append(case)
+    for (path, words), cases_with in cases_of.items():
+        yield path, words if len(cases_with) == count or not cases_with[0] else f"{words} ({cases_with[0]})"

@@ -1,4 +1,4 @@
-"""The base class of the pricing methods, and the methods that tables can name."""
+"""The base class of the pricing methods, the methods that tables can name, and sample usages that they make."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from ratecard.base.messages import Finding
 from ratecard.line_items.compiling import Calculator, Compiling, LineBySeconds, Shape
+from ratecard.line_items.conditions import StatedRate, charge_under, combinations_of, is_plain
 from ratecard.line_items.quote import LineItem
 from ratecard.methods.conditions import check_rates
 from ratecard.methods.metered import Metered
@@ -18,6 +19,7 @@ from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge, CountedCharge
 from ratecard.tables.units import Unit
+from ratecard.tables.version import Model
 from ratecard.tables.video import VIDEO_CHARGES, VideoCharge
 
 Lines = Callable[[RequestShape], list[LineItem]]
@@ -164,3 +166,63 @@ def is_linear(version: MeteredVersion, tables: Tables, meter: str = "") -> bool:
         if counts_it and not (known and method.linear(tables.units[charge.unit])):
             return False
     return True
+
+
+def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
+    """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if that can be used alone."""
+    complete = _Whole(model, version, tables)
+    for stated, method in _each_condition(version, model, tables):
+        for sample in method.samples(version, model.type, tables):
+            yield complete.usage({**sample, **stated}, beside=method.BESIDE)
+
+
+def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
+    """Yield further usages that may have a rate or a line of their own."""
+    complete = _Whole(model, version, tables)
+    for stated, method in _each_condition(version, model, tables):
+        for edge in method.edges(version, model.type, tables):
+            yield complete.usage({**edge, **stated})
+
+
+def _each_condition(
+    version: MeteredVersion, model: Model[Any], tables: Tables
+) -> Iterator[tuple[Mapping[str, str], Method]]:
+    """Yield combinations of conditions that are sold, each with a charge that has only the rates all of them affect."""
+    for charge in version.charges:
+        if is_plain(charge, version):
+            yield {}, method_of(charge)
+            continue
+        for stated in combinations_of(version.conditions_of(charge), tables.meters):
+            if version.refuses(stated, tables.meters):
+                continue
+            held = charge_under(charge, version, model.model, tables.meters, stated)
+            rates = [
+                rate
+                for rate in held.rates
+                if isinstance(rate, StatedRate)
+                and stated.items() <= rate.factored.conditions.items()
+                and not rate.factored.unmet
+            ]
+            if rates:
+                yield stated, method_of(held.with_rates(rates))
+
+
+class _Whole:
+    """A maker of complete usages: it adds type, model, needed conditions, and the counts that other charges need."""
+
+    def __init__(self, model: Model[Any], version: MeteredVersion, tables: Tables) -> None:
+        self._named = {"type": model.type, "model": model.model, **version.first_values(tables.meters)}
+        self._counts: dict[str, int] = {}
+        samples: Samples = iter(())
+        for charge in reversed(version.charges):
+            method = method_of(charge)
+            meters = method.meters(tables)
+            self._counts |= {name: 0 for name, meterage in meters.items() if meterage.otherwise is None}
+            if not method.BESIDE:
+                samples = method.samples(version, model.type, tables)
+        self._own = next(samples, {})
+
+    def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:
+        """Return a complete usage; for a charge `beside` others, it includes a usage that these others charge."""
+        complete = {**self._named, **(self._own if beside else {}), **sample}
+        return complete | ({"counts": {**self._counts, **complete.get("counts", {})}} if self._counts else {})

@@ -7,11 +7,10 @@ from itertools import product
 from random import Random
 from typing import Any, ClassVar, Literal
 
-from ratecard.base.messages import REQUIRED, Finding, NotOffered, Problems, echo, wrong_type
+from ratecard.base.messages import REQUIRED, Finding, NotOffered, Problems, below, echo, listed_twice, wrong_type
 from ratecard.base.money import add, multiply, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.line_items.quote import LineItem
-from ratecard.methods.findings import below, listed_twice
 from ratecard.methods.metered import LineCounter, Metered
 from ratecard.methods.method import Items, Method, Samples, UsageReading
 from ratecard.requests.body import mapping_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import cast
 
-from ratecard.base.identity import Identity
+from ratecard.base.layouts import Identity
 from ratecard.line_items.tokens import TokenRates
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.counted import price_counted

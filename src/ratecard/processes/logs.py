@@ -6,7 +6,7 @@ from asyncio import CancelledError
 from datetime import UTC, datetime
 from typing import Any
 
-from ratecard.server.request_log import REQUEST_ID
+from ratecard.server.monitoring import REQUEST_ID
 
 
 def _time(record: logging.LogRecord) -> str:

@@ -24,7 +24,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from ratecard.processes.settings import Settings
 from ratecard.server.endpoints import DRAINING
 from ratecard.server.http import error_object, too_long
-from ratecard.server.metrics import REFUSED_REQUESTS
+from ratecard.server.monitoring import REFUSED_REQUESTS
 
 # Connections that go on in one turn of the event loop, and the number of turns after which a connection is not new.
 _TURN, _NEW = 2, 4

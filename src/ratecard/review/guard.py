@@ -24,8 +24,8 @@ from ratecard.load.folder import LIMITS, METERS, MONTHLY, VOCABULARY
 from ratecard.review.compare import compare_cells, days_of, same, stretches
 from ratecard.review.contracts import contract_refusals, earlier_correction, is_corrected
 from ratecard.review.difference import CHANGED, Difference, factor
-from ratecard.review.markdown import NONE
 from ratecard.review.rates import Terms, described, rate_changes, term_changes, terms_of
+from ratecard.review.report import NONE
 from ratecard.review.sides import Priceable, Side
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.limits import Limits

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError, in_order
-from ratecard.base.identity import Identity
 from ratecard.base.instants import day_or_instant, utc
+from ratecard.base.layouts import Identity
 from ratecard.base.money import LINE_PLACES, from_fraction, plain, text
 from ratecard.card import RateCard
 from ratecard.contracts.checks import fault_at

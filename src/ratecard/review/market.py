@@ -27,8 +27,7 @@ from ratecard.line_items.conditions import (
     written_rates,
 )
 from ratecard.load.yaml_text import read_yaml_text
-from ratecard.price_book import PriceBook
-from ratecard.pricing.shape_rates import rates_of_tokens
+from ratecard.price_book import PriceBook, rates_of_tokens
 from ratecard.pricing.text import token_rates
 from ratecard.requests.service_parameters import model_named
 from ratecard.review.difference import Priced, RateChange

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from ratecard.base.money import plain, text
 from ratecard.pages import page_text
 from ratecard.review.difference import Priced, RateChange
-from ratecard.review.markdown import code_words, counts_in_words, escaped, markdown_table
 from ratecard.review.market import OURS, THEIRS, Market, MatchedModels, absolute
+from ratecard.review.report import code_words, counts_in_words, escaped, markdown_table
 
 TITLE = "Our prices beside theirs"
 MARKET_LEGEND = f"Difference: {THEIRS} minus {OURS}, in percent of {OURS}; an implied price follows from another one"

@@ -26,9 +26,8 @@ from ratecard.server.endpoints import (
     quote_routes,
 )
 from ratecard.server.http import error_object
-from ratecard.server.metrics import REFUSED_REQUESTS
+from ratecard.server.monitoring import REFUSED_REQUESTS, RequestLog
 from ratecard.server.rates import rate_routes
-from ratecard.server.request_log import RequestLog
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import Lifespan, new_router
 from ratecard.server.tables import LiveRateCard, TableSource

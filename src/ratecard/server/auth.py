@@ -15,7 +15,7 @@ from fastapi.security.base import SecurityBase
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from ratecard.server.metrics import KEYS_REFUSED, KEYS_TAKEN
+from ratecard.server.monitoring import KEYS_REFUSED, KEYS_TAKEN
 from ratecard.server.route import ACCOUNT, SEEKS_ACCOUNT, keys_unavailable
 
 _logger = logging.getLogger(__name__)

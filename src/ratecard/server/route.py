@@ -22,7 +22,7 @@ from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import TableError
 from ratecard.base.messages import echo
 from ratecard.server.http import answer_encoded, error_object
-from ratecard.server.metrics import REQUEST_SECONDS
+from ratecard.server.monitoring import REQUEST_SECONDS
 from ratecard.server.revision import SERVICE_VERSION
 
 _logger = logging.getLogger(__name__)

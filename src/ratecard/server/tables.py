@@ -30,8 +30,8 @@ from ratecard.price_book import PriceBook, deprecation_of
 from ratecard.review.guard import Rules, refusals
 from ratecard.server.http import JSON
 from ratecard.server.last_sound import Contents, LastSound, StateError
-from ratecard.server.metrics import TABLES_INFO, TABLES_REFUSED, TABLES_STAND_REFUSED, TABLES_TAKEN
 from ratecard.server.models import listed_model, listed_models, price_change
+from ratecard.server.monitoring import TABLES_INFO, TABLES_REFUSED, TABLES_STAND_REFUSED, TABLES_TAKEN
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.schemas import ModelList
 

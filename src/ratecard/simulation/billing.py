@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.identity import Identity
+from ratecard.base.layouts import Identity
 from ratecard.base.messages import echo
 from ratecard.base.money import USD, minus, multiply, text
 from ratecard.base.suggestions import did_you_mean
@@ -21,7 +21,7 @@ from ratecard.card import RateCard
 from ratecard.ledger.files import PRICES
 from ratecard.line_items.ledger_entry import currencies, price_field, unknown_currency, unknown_worth, worths
 from ratecard.line_items.quote import MINIMUM, LineItem, Quote
-from ratecard.methods.samples import edge_usages, unit_usages
+from ratecard.methods.method import edge_usages, unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.review.difference import TermChange
 from ratecard.review.rates import Terms, rate_changes, term_changes, terms_of

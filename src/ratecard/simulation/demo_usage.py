@@ -28,7 +28,7 @@ from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.line_items.tokens import TokenRates
 from ratecard.methods import method_of
-from ratecard.methods.samples import unit_usages
+from ratecard.methods.method import unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.requests.service_parameters import SEARCHES, split_model
 from ratecard.simulation.rows.columns import USAGE_COLUMNS

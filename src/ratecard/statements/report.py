@@ -16,7 +16,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.base.files import beside
 from ratecard.base.money import LINE_PLACES, nearest, plain, text
 from ratecard.pages import page_text
-from ratecard.review.markdown import escaped, markdown_table
+from ratecard.review.report import escaped, markdown_table
 from ratecard.simulation.report.figures import ENGLISH, Column, Figures, Kind, Table, Value, written
 from ratecard.statements.focus import write_focus
 from ratecard.statements.issued import Statement, line_record

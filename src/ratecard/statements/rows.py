@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import LedgerError, QuoteError
-from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
+from ratecard.base.layouts import Identity
 from ratecard.base.money import is_balance, minus, multiply, plain_text
 from ratecard.ledger.files import PRICES, entry_in
 from ratecard.line_items.ledger_entry import ONE, LedgerEntry, price_field, worths

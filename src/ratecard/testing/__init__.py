@@ -21,8 +21,7 @@ except ModuleNotFoundError as missing:
 from ratecard.testing.card_strategies import rate_cards, table_files
 from ratecard.testing.case import BrokenLawError, Case
 from ratecard.testing.laws import LAWS, Law, check
-from ratecard.testing.offer import source_videos
-from ratecard.testing.request import Request
+from ratecard.testing.offer import Request, source_videos
 from ratecard.testing.usage_strategies import usages
 from ratecard.testing.video_strategies import (
     invalid_video_requests,

@@ -18,8 +18,7 @@ from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import Charge, CountedCharge
 from ratecard.tables.version import Version
-from ratecard.testing.offer import Offer
-from ratecard.testing.request import Request
+from ratecard.testing.offer import Offer, Request
 from ratecard.testing.usage_strategies import metered_usages, token_usages
 from ratecard.testing.video_strategies import requests_of
 from ratecard.views.sheet import Cell, price_cells

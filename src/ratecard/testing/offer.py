@@ -1,17 +1,19 @@
-"""The offer of a video model (its fields, valid values and required fields), and checks of strategy arguments."""
+"""A request; the offer of a video model (fields, valid values, required fields); and checks of strategy arguments."""
 
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from functools import cached_property
 from math import ceil
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.json_text import compact_json, spaced
 from ratecard.base.suggestions import meant_or_allowed
 from ratecard.line_items.compiling import SECONDS
+from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER, VideoRequests
@@ -216,3 +218,36 @@ def seconds(least: int | Decimal, most: int | Decimal) -> st.SearchStrategy[int 
     """Draw seconds between two whole numbers: whole ones first, then with a fraction."""
     of_thousandths = st.integers(int(least) * 1_000, int(most) * 1_000)
     return st.integers(int(least), int(most)) | of_thousandths.map(lambda number: Decimal(number).scaleb(-3))
+
+
+class Request(NamedTuple):
+    """The body of a video quote, with its source video if known; or a metered usage."""
+
+    body: dict[str, Any]
+    source: SourceVideo | None = None
+
+    def with_fields(self, **changed: Any) -> "Request":
+        """Return the same request with other values of some fields."""
+        return self._replace(body={**self.body, **changed})
+
+    def without(self, name: str) -> "Request":
+        """Return the same request with one field left out."""
+        return self._replace(body={key: value for key, value in self.body.items() if key != name})
+
+    def price(self, prices: PriceBook, form: Any = None) -> Quote:
+        """Quote it; `form` is another way to write its body. Raises `QuoteError`."""
+        body = self.body if form is None else form
+        return prices.rate(body) if "type" in self.body else prices.quote_video(body, source=self.source)
+
+    def __str__(self) -> str:
+        return json_text(self.body) + (f"\n  of {self.source}" if self.source else "")
+
+
+def json_text(value: Any) -> str:
+    """Write a request as JSON, with every digit of its decimals.
+
+    >>> from decimal import Decimal
+    >>> json_text({"seconds": Decimal("4.10"), "audio": True})
+    '{"seconds": 4.10, "audio": true}'
+    """
+    return spaced(compact_json(value).decode(), 0)

@@ -22,7 +22,7 @@ from ratecard.tables.contract import Contract
 from ratecard.tables.version import Example, Version
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws import LAWS, MAX_EXAMPLES, check
-from ratecard.testing.request import Request
+from ratecard.testing.offer import Request
 
 
 class CheckItem(NamedTuple):

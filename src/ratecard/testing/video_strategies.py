@@ -10,8 +10,7 @@ from hypothesis.errors import InvalidArgument
 from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.video import VideoVersion
-from ratecard.testing.offer import REFERENCE, Offer, check_prices, check_range, priced_models
-from ratecard.testing.request import Request
+from ratecard.testing.offer import REFERENCE, Offer, Request, check_prices, check_range, priced_models
 
 
 def video_requests(

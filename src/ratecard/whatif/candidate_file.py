@@ -15,8 +15,7 @@ from ratecard.load.positions import Positions
 from ratecard.review.insertion import model_lines
 from ratecard.tables.candidate import Change as Told
 from ratecard.tables.candidate import Scale, SetRate
-from ratecard.whatif.choices import Choices
-from ratecard.whatif.draft import Draft, DraftChange, Factor, Head, Kept, KeptContract, NewRate
+from ratecard.whatif.draft import Choices, Draft, DraftChange, Factor, Head, Kept, KeptContract, NewRate
 
 # Default folder of saved candidates.
 CANDIDATES_FOLDER = "candidates"

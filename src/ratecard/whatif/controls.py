@@ -10,8 +10,7 @@ from nicegui import events, ui
 
 from ratecard.base.money import text
 from ratecard.simulation.answers.volume import ALL
-from ratecard.whatif.choices import Choices, RateChoice
-from ratecard.whatif.draft import DraftChange, Factor, Kept, NewRate, Where, read_times
+from ratecard.whatif.draft import Choices, DraftChange, Factor, Kept, NewRate, RateChoice, Where, read_times
 
 # The slider counts hundredths, so that a factor is never a float; the field beside it takes any exact number.
 _LEAST, _MOST = 50, 200

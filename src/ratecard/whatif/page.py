@@ -14,10 +14,10 @@ from ratecard.base.errors import RateCardError
 from ratecard.pages import page_text
 from ratecard.review.promote import folder_of
 from ratecard.tables.scalars import read_day
-from ratecard.whatif.choices import Choices
 from ratecard.whatif.controls import START, AnswerControl, Control, FactorControl, KeptControl, RateControl
 from ratecard.whatif.draft import (
     YOURS,
+    Choices,
     Draft,
     DraftChange,
     DraftError,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
-from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
+from ratecard.base.layouts import Identity
 from ratecard.card import RateCard
 from ratecard.line_items.tokens import TokenRates
 from ratecard.methods.method import is_linear, method_of

@@ -14,8 +14,8 @@ import numpy
 
 from ratecard.base.collector import uncollected
 from ratecard.base.errors import QuoteError, SimulationError
-from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
+from ratecard.base.layouts import Identity
 from ratecard.base.messages import echo
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard

@@ -19,8 +19,7 @@ from ratecard.requests.body import METERED_TYPES, TYPES
 from ratecard.tables.rate import Rate, domains_of, less
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import any_case, applies_to, of_type
-from ratecard.testing.offer import SHORT_TEXTS
-from ratecard.testing.request import Request, json_text
+from ratecard.testing.offer import SHORT_TEXTS, Request, json_text
 from ratecard.views.sheet import Cell
 
 # Names that will never be fields of a request.
