@@ -52,7 +52,7 @@ from ratecard.server.charges import read_charge, read_refund
 from ratecard.server.http import decoder, preferred
 from ratecard.server.usage_history import Cursors, read_query
 from ratecard.simulation.rows.where import read_condition
-from ratecard.tables.names import matcher_of, share_a_name
+from ratecard.tables.card import matcher_of, share_a_name
 from ratecard.whatif.draft import Draft, Factor, from_json, to_json
 from shipped import CARD
 from token_tables import by_tokens, family, text_model

@@ -11,7 +11,7 @@ from made_up_provider import DAY, faults, table
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.cli.commands import main
 from ratecard.load.folder import shipped_folder, tables_from
-from ratecard.tables.names import matcher_of, share_a_name
+from ratecard.tables.card import matcher_of, share_a_name
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 1000}
 ON = "patterns: true\n"

@@ -44,11 +44,10 @@ from ratecard.ledger import LedgerUnavailableError
 from ratecard.ledger.database import Waiting
 from ratecard.ledger.store import Ledger
 from ratecard.line_items.quote import LineItem, LineRate, PricedVersion, Quote
-from ratecard.processes.logs import TextLines
 from ratecard.server import LiveRateCard, router
 from ratecard.server.charges import charges_router
 from ratecard.server.database import LedgerWatch, MeasuredLedger
-from ratecard.server.monitoring import RequestLog
+from ratecard.server.monitoring import RequestLog, TextLines
 from ratecard.server.usage_history import usage_history_router
 
 HISTORY = "/api/v1/billing/usage-history"

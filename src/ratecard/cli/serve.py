@@ -102,8 +102,8 @@ def serve(folder: Path | None, **given: Any) -> None:
 
 
 def _serve(settings: Settings) -> None:
-    from ratecard.processes.logs import log_config
     from ratecard.processes.worker import table_folder
+    from ratecard.server.monitoring import log_config
 
     if settings.state:  # The tables may differ from those that were served last, and the log says so.
         logging.config.dictConfig(log_config(settings.log_format, settings.access_log))

@@ -24,11 +24,10 @@ from ratecard.methods.conditions import (
 )
 from ratecard.methods.hours import CheckOfCharge, at_each_hour, check_hours
 from ratecard.methods.method import AUDIO_BODY, method_of
-from ratecard.tables.card import AnyModel
+from ratecard.tables.card import AnyModel, share_a_name
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile, Rates, TopUp
 from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters, UsageCondition
-from ratecard.tables.names import share_a_name
 from ratecard.tables.rate import WINDOW, Charge, Conditioned
 from ratecard.tables.units import Unit, Units, VideoFields, Vocabulary
 from ratecard.tables.version import Model, Rounding, Version

@@ -30,7 +30,7 @@ from ratecard.load.checks import (
     check_vocabulary,
 )
 from ratecard.load.faults import TextFile, complaints
-from ratecard.tables.card import MODEL_CLASSES, AnyModel, Family, ModelsOnDemand, Tables
+from ratecard.tables.card import MODEL_CLASSES, AnyModel, Family, ModelsOnDemand, Names, Tables
 from ratecard.tables.limits import Limits, LimitsFile
 from ratecard.tables.meters import Meters
 from ratecard.tables.units import Unit, Units, Vocabulary
@@ -195,8 +195,6 @@ def _open_patterns(text: TextFile | None) -> bool | None:
     """Return whether the file of names lets models have open patterns; None if it is at fault."""
     if text is None:
         return False
-    from ratecard.tables.names import Names  # imported here, because few folders have such a file
-
     names = _validated(text, Names)
     return None if names is None else names.patterns
 

@@ -21,10 +21,10 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
-from ratecard.processes.logs import log_config
 from ratecard.processes.protocol import Connection, ServiceConfig, break_off_stuck, connections_in
 from ratecard.processes.settings import SettingError, Settings, option
 from ratecard.server.endpoints import DRAINING
+from ratecard.server.monitoring import log_config
 
 _logger = logging.getLogger(__name__)
 # Seconds until a worker that does not answer its parent is replaced. On a busy machine a worker may start slowly.

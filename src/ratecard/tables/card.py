@@ -1,4 +1,7 @@
-"""All tables of a folder together, and the digest of what they mean."""
+"""All tables of a folder together, the digest of what they mean, and open patterns of the names of models.
+
+In a pattern like `gpt-4o-*`, `*` stands for any letters, `?` for one.
+"""
 
 import json
 import re
@@ -6,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
+from fnmatch import translate
 from fractions import Fraction
 from functools import cache, cached_property
 from hashlib import sha256
@@ -18,7 +22,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.messages import NotOffered, echo
 from ratecard.base.money import plain, text
-from ratecard.tables.limits import Limits
+from ratecard.tables.limits import Flag, Limits
 from ratecard.tables.metered import MeteredModel, TextModel
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge
@@ -186,8 +190,6 @@ class Tables:
         """Return each open pattern, compiled, with the model that it means."""
         if not self.patterns:
             return ()
-        from ratecard.tables.names import matcher_of
-
         models = self.models.values()
         return tuple((matcher_of(pattern), model.model) for model in models for pattern in model.patterns or ())
 
@@ -197,8 +199,6 @@ class Tables:
         shared: tuple[BaseModel, ...] = (*self.units.values(), *self.meters.meters, *self.meters.conditions)
         shared += (self.vocabulary, *self.limits, *self.monthly)
         if self.patterns:
-            from ratecard.tables.names import Names
-
             shared += (Names(patterns=True),)
         return digest((*(words for _, words in self._meanings.values()), *map(meaning, shared)))
 
@@ -250,3 +250,46 @@ class Tables:
             return self.named(name)
         except QuoteError:
             return None
+
+
+class Names(Frozen):
+    """The file of names: whether models of the folder may have open patterns."""
+
+    patterns: Flag = False
+
+
+def matcher_of(pattern: str) -> re.Pattern[str]:
+    """Return a compiled expression that matches the names of a pattern.
+
+    >>> [bool(matcher_of("gpt-4o-*").fullmatch(name)) for name in ("gpt-4o-mini", "gpt-4o-", "gpt-4o")]
+    [True, True, False]
+    """
+    # A pattern of `fnmatch` matches each part at its first place, without backtracking. The loader refuses a [.
+    return re.compile(translate(pattern.replace("[", "[[]")))
+
+
+def share_a_name(one: str, other: str) -> bool:
+    """Return True if some name matches both patterns.
+
+    >>> share_a_name("gpt-*-mini", "gpt-4o-*"), share_a_name("gpt-4o-*", "gpt-4.1-*")
+    (True, False)
+    """
+    # The possible places in `other` after each letter of `one`; a star may match no letter.
+    places = _after_stars({0}, other)
+    for letter in one:
+        if letter == "*":
+            places = set(range(min(places), len(other) + 1)) if places else places
+            continue
+        moved = {at + 1 for at in places if at < len(other) and (other[at] in (letter, "?", "*") or letter == "?")}
+        stayed = {at for at in places if at < len(other) and other[at] == "*"}
+        places = _after_stars(moved | stayed, other)
+    return len(other) in places
+
+
+def _after_stars(places: set[int], pattern: str) -> set[int]:
+    reached = set(places)
+    for at in sorted(places):
+        while at < len(pattern) and pattern[at] == "*":
+            at += 1
+            reached.add(at)
+    return reached
