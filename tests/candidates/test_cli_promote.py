@@ -60,9 +60,10 @@ def test_wrong_use_has_status_2(folder: Path, tmp_path: Path) -> None:
     assert run().exit_code == 2
     assert run(tmp_path / "none.yaml").exit_code == 2
     assert run(path, "--tables", tmp_path / "none").exit_code == 2
-    sent = run(path, "--tables", folder, "--checked", "soon")
-    assert sent.exit_code == 2
-    assert "'soon' is not a day. Write it like 2026-10-01" in sent.stderr
+    for day in ("soon", "20261001", "2026-W40-4"):
+        sent = run(path, "--tables", folder, "--checked", day)
+        assert sent.exit_code == 2
+        assert f"'{day}' is not a day. Write it like 2026-10-01" in sent.stderr
 
 
 def test_without_a_folder_it_is_that_of_the_checkout_and_never_that_of_a_package(

@@ -61,6 +61,13 @@ def in_utc(instant: datetime | date) -> datetime:
         raise InstantError(f"{instant!r} is beyond the calendar in UTC") from None
 
 
+def aware(moment: object) -> datetime:
+    """Return an aware datetime as it is. Raises `InstantError` for anything else."""
+    if not isinstance(moment, datetime) or moment.utcoffset() is None:
+        raise InstantError(f"{moment!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
+    return moment
+
+
 def day_or_instant(moment: date) -> date:
     """Return a date or an aware datetime as it is written: 00:00 UTC is a day, anything else an `Instant`.
 

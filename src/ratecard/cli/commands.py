@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ratecard.base.csv_text import is_utf8
 from ratecard.base.errors import RateCardError
 from ratecard.base.messages import echo
 from ratecard.base.suggestions import did_you_mean
@@ -91,8 +92,7 @@ class _AllCommands(Commands):
 def _refuse_undecoded(words: list[str]) -> None:
     """Refuse a word in another encoding than UTF-8."""
     for word in words:
-        # Python reads a byte that it cannot decode as half of a surrogate pair.
-        if any("\ud800" <= char <= "\udfff" for char in word):
+        if not is_utf8(word):
             raise click.UsageError(f"{echo(word)}: this word is not in UTF-8, and the engine reads no other encoding")
 
 

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from babel import Locale, UnknownLocaleError
+from babel import Locale
 
-from ratecard.base.errors import InstantError, UnknownContractError
+from ratecard.base.errors import InstantError, SimulationError, UnknownContractError
 from ratecard.base.instants import read_instant
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import load_rate_card
 from ratecard.load.folder import UNITS, shipped_folder
 from ratecard.price_book import PriceBook
+from ratecard.simulation.report.figures import read_locale
 from ratecard.simulation.rows.files import is_read_of
+from ratecard.tables.scalars import read_day
 
 if TYPE_CHECKING:
     from ratecard.review.sides import Stack
@@ -43,17 +45,15 @@ def instant(given: str | datetime) -> datetime:
 def day(given: str | date) -> date:
     """Read a calendar day."""
     try:
-        return given if isinstance(given, date) else date.fromisoformat(given)
+        return given if isinstance(given, date) else read_day(given)
     except ValueError:
         raise click.BadParameter(f"'{given}' is not a day. Write it like 2026-10-01") from None
 
 
 def locale(given: str) -> Locale:
     """Read a locale by its name: `de_DE`, `de-DE`."""
-    try:
-        return Locale.parse(given, sep="-" if "-" in given else "_")
-    except (ValueError, UnknownLocaleError):
-        raise click.BadParameter(f"'{given}' is not a locale. Write one like en_US, de_DE, ja_JP, ar_EG") from None
+    with as_wrong_use(SimulationError, raised=click.BadParameter):
+        return read_locale(given)
 
 
 def now() -> datetime:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from ratecard.base.errors import InstantError, LedgerError
+from ratecard.base.errors import LedgerError
+from ratecard.base.instants import aware
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -24,9 +25,7 @@ def instant_of(moment: datetime) -> int:
     >>> instant_of(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     1000000
     """
-    if not isinstance(moment, datetime) or moment.utcoffset() is None:
-        raise InstantError(f"{moment!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
-    return (moment - _EPOCH) // _MICROSECOND
+    return (aware(moment) - _EPOCH) // _MICROSECOND
 
 
 def timestamp_of(instant: int) -> str:

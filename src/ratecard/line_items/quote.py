@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ratecard.base.errors import CurrencyError, InstantError
+from ratecard.base.errors import CurrencyError
+from ratecard.base.instants import aware
 from ratecard.base.messages import plural
 from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
 from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
@@ -285,8 +286,7 @@ class Quote(_Value, frozen=True, gc=False):
         >>> [(str(row.price_per_unit), str(row.unit), str(row.amount), row.currency) for row in rows]
         [('0.22', '1', '-0.2', 'DIEM'), ('0.22', '0', '-0.02', 'USD')]
         """
-        if not isinstance(timestamp, datetime) or timestamp.utcoffset() is None:
-            raise InstantError(f"{timestamp!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
+        when = aware(timestamp).isoformat()
         rows = [(line.sku, line.unit_rate, line.quantity, line.amount) for line in self.lines]
         if self.type == "video":
             rows = [(self.lines[0].sku, self.total, Decimal(1), self.total)]
@@ -299,7 +299,7 @@ class Quote(_Value, frozen=True, gc=False):
         else:
             check_paid(self.total, self.currency, self.rates, paid)
         details = InferenceDetails(request_id, execution_ms, *(self.tokens or (None, None)))
-        when, entries = timestamp.isoformat(), []
+        entries = []
         for part in pay_lines([amount for *_, amount in rows], self.currency, self.rates, paid):
             sku, rate, unit, _ = rows[part.line]
             units, amount = plain(unit) if part.first else Decimal(0), plain(minus(part.amount))

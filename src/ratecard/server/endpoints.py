@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -69,6 +68,7 @@ from ratecard.server.schemas import (
     VideoQuoteRequest,
 )
 from ratecard.server.tables import LiveRateCard, Served
+from ratecard.tables.scalars import read_day
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion
 
 # A function that reads a video from its URL or data URI, perhaps a coroutine function; it may raise `QuoteError`.
@@ -325,9 +325,6 @@ def model_routes(routes: APIRouter, service: Service) -> None:
             return table_answer(served, error.to_json(), status, model_id)
 
 
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-
-
 def listing_asked(
     request: Request, served: Served, names: Sequence[str] = ("type", "at")
 ) -> tuple[str | None, date | None]:
@@ -344,19 +341,14 @@ def listing_asked(
     types = Choice(sorted({served.card.tables.models[name].type for name in served.book.tables.models}))
     if "type" in values and types.accept(values["type"]) is None:
         problems += [(("type",), words) for words in types.messages(values["type"])]
-    day = _day(values["at"]) if "at" in values else None
-    if "at" in values and day is None:
+    day = None
+    try:
+        day = read_day(values["at"]) if "at" in values else None
+    except ValueError:
         problems.append((("at",), "Invalid date. Expected YYYY-MM-DD, like 2026-10-01"))
     if problems:
         raise QuoteError(INVALID_QUERY, problems)
     return values.get("type"), day
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text) if _DAY.fullmatch(text) else None
-    except ValueError:  # the 31st of June
-        return None
 
 
 _PATH = "/billing/usage"
