@@ -173,11 +173,11 @@ def read_settings(
         raise SettingError("; ".join(_faults(error, place_of))) from None
 
 
-def _known(name: str, names: Mapping[str, str]) -> str:
+def _known(name: str, names: Mapping[str, str], place: str = "") -> str:
     if name not in names:
         # Kubernetes sets such variables for a Service called ratecard.
         hint = " Kubernetes sets it for a Service: say enableServiceLinks: false" if "_SERVICE_" in name else ""
-        raise SettingError(f"{name} is not a setting.{did_you_mean(name, names)}{hint}")
+        raise SettingError(f"{place}{name} is not a setting.{did_you_mean(name, names)}{hint}")
     return names[name]
 
 
@@ -192,9 +192,7 @@ def _in_file(path: Path) -> dict[str, Any]:
     for entry in content:
         if entry in map(key, Settings.model_fields) and entry not in names:
             raise SettingError(f"{path}: {entry} is secret: set {variable(entry.replace('-', '_'))} instead")
-        if entry not in names:
-            raise SettingError(f"{path}: {entry} is not a setting.{did_you_mean(entry, names)}")
-    return {names[entry]: value for entry, value in content.items()}
+    return {_known(entry, names, f"{path}: "): value for entry, value in content.items()}
 
 
 def _faults(error: ValidationError, where: Mapping[str, str]) -> Iterable[str]:
