@@ -161,7 +161,7 @@ BOUNDED_BY = {
     "tables/windows.py zone_of": "time zones, as tables are checked to name them",
     "tables/windows.py _clock_changes": "time zones",
     "testing/card_strategies.py words_of": "no use in production",
-    "testing/laws/law.py _attempts": "no use in production",
+    "testing/case.py _attempts": "no use in production",
 }
 
 

@@ -16,8 +16,7 @@ from ratecard.line_items.conditions import (
     more_specific,
     written_rates,
 )
-from ratecard.methods.conditions import contradict
-from ratecard.methods.hours import rates_at_each_hour
+from ratecard.methods.conditions import contradict, rates_at_each_hour
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.meters import TOKEN, Meters

@@ -11,9 +11,8 @@ from ratecard import PriceBook, RateCard
 from ratecard.load.folder import tables_from
 from ratecard.tables.windows import Window, changes_between, open_at
 from ratecard.testing import LAWS, Case
-from ratecard.testing.case import BrokenLawError
+from ratecard.testing.case import BrokenLawError, check
 from ratecard.testing.laws.any_quote import every_rate_is_charged_somewhere
-from ratecard.testing.laws.law import check
 from ratecard.views.sheet import price_cells
 
 NIGHT = """

@@ -8,7 +8,7 @@ from made_up_provider import book, faults
 
 from ratecard import PriceBook, QuoteError
 from ratecard.testing import LAWS, Case
-from ratecard.testing.laws.law import check
+from ratecard.testing.case import check
 from ratecard.views.sheet import price_cells
 from token_tables import by_tokens, family, text_model
 

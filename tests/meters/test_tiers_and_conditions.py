@@ -7,7 +7,7 @@ from made_up_provider import RATES, book, faults, rated, table
 
 from ratecard import PriceBook, QuoteError
 from ratecard.testing import LAWS, Case
-from ratecard.testing.laws.law import check
+from ratecard.testing.case import check
 from ratecard.views.sheet import price_cells
 
 

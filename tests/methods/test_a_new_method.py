@@ -25,8 +25,7 @@ from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.rate import CountedCharge
 from ratecard.tables.units import Unit
 from ratecard.testing import LAWS, Case
-from ratecard.testing.case import BrokenLawError
-from ratecard.testing.laws.law import check
+from ratecard.testing.case import BrokenLawError, check
 from ratecard.testing.laws.metered import a_count_costs_its_rate
 from ratecard.views.explain import explain
 from ratecard.views.schema import table_schema

@@ -33,8 +33,7 @@ from ratecard.simulation.simulate import simulate
 from ratecard.tables.scalars import Count
 from ratecard.tables.video import VIDEO_CHARGES, Measures, VideoCharge, VideoVersion
 from ratecard.testing import LAWS, Case
-from ratecard.testing.case import BrokenLawError
-from ratecard.testing.laws.law import check
+from ratecard.testing.case import BrokenLawError, check
 from ratecard.testing.laws.video import a_line_counts_what_its_method_says
 from ratecard.views.explain import explain, workings
 from ratecard.views.schema import table_schema

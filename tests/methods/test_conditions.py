@@ -14,7 +14,7 @@ from ratecard.requests.usage import ImageUsage
 from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.testing import LAWS, Case
-from ratecard.testing.laws.law import check
+from ratecard.testing.case import check
 from ratecard.views.sheet import price_cells
 
 METERS = """meters:

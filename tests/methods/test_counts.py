@@ -9,7 +9,7 @@ from counted_models import PAGES, REQUESTS, TOKENS, book, faults, model
 from ratecard import PriceBook, QuoteError
 from ratecard.line_items.compiling import slug
 from ratecard.testing import LAWS, Case
-from ratecard.testing.laws.law import check
+from ratecard.testing.case import check
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100}
 CHAT = "usage: {prompt_tokens: 1000, completion_tokens: 100}, total: 0.006"

@@ -14,7 +14,7 @@ import ratecard
 from ratecard import RateCard
 from ratecard.load.folder import SHARED, read_folder, tables_from
 from ratecard.testing import LAWS, Case, Law, check
-from ratecard.testing.laws.law import MAX_EXAMPLES
+from ratecard.testing.case import MAX_EXAMPLES
 from ratecard.testing.plugin import CheckItem, checks_of
 from shipped import CARD
 

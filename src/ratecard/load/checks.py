@@ -16,13 +16,15 @@ from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.load.faults import TextFile
 from ratecard.methods import METHODS
 from ratecard.methods.conditions import (
+    CheckOfCharge,
     at_each_condition,
+    at_each_hour,
     check_factors,
+    check_hours,
     check_not_sold,
     check_rates,
     check_without_rate,
 )
-from ratecard.methods.hours import CheckOfCharge, at_each_hour, check_hours
 from ratecard.methods.method import AUDIO_BODY, method_of
 from ratecard.tables.card import AnyModel, share_a_name
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile, Rates, TopUp

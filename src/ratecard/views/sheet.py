@@ -28,7 +28,7 @@ from ratecard.line_items.conditions import (
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.methods.audio import band
-from ratecard.methods.hours import rates_at_each_hour
+from ratecard.methods.conditions import rates_at_each_hour
 from ratecard.methods.method import unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER

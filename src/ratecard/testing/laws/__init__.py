@@ -9,7 +9,7 @@
 import ratecard.testing.laws.any_quote as of_any_quote
 import ratecard.testing.laws.metered as of_usages
 import ratecard.testing.laws.video as of_video
-from ratecard.testing.laws.law import MAX_EXAMPLES, Law, check
+from ratecard.testing.case import MAX_EXAMPLES, Law, check
 
 LAWS: tuple[Law, ...] = tuple(
     member

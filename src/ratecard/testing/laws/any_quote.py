@@ -17,8 +17,7 @@ from ratecard.line_items.quote import MINIMUM, Quote
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import METERED_TYPES, TYPES
 from ratecard.tables.rate import Rate, domains_of, less
-from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
-from ratecard.testing.laws.law import any_case, applies_to, of_type
+from ratecard.testing.case import BrokenLawError, Case, Quoted, any_case, applies_to, expect, of_type
 from ratecard.testing.offer import SHORT_TEXTS, Request, json_text
 from ratecard.views.sheet import Cell
 

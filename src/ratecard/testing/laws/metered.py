@@ -12,8 +12,7 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.meters import UsageCondition
 from ratecard.tables.rate import Conditioned, Rate, named_conditions
-from ratecard.testing.case import Case, expect
-from ratecard.testing.laws.law import any_case, applies_to, charged_by, reading
+from ratecard.testing.case import Case, any_case, applies_to, charged_by, expect, reading
 from ratecard.testing.usage_strategies import DETAILS, in_any_dialect
 
 _BY_TOKEN = charged_by("tokens")

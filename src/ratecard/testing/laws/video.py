@@ -14,8 +14,7 @@ from ratecard.line_items.source_video import SourceVideo
 from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.scalars import Size
 from ratecard.tables.video import FrameSize, Measures, VideoCharge
-from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
-from ratecard.testing.laws.law import applies_to, charged_by, of_type
+from ratecard.testing.case import BrokenLawError, Case, Quoted, applies_to, charged_by, expect, of_type
 from ratecard.testing.offer import REFERENCE, Request, seconds
 from ratecard.testing.video_strategies import invalid_video_requests, requests_of
 
