@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 import ratecard
-from ratecard.tables.units import VideoFields
+from ratecard.tables.meters import VideoFields
 
 FACTS = Path(__file__).parent.parent / "tests" / "facts" / "video_quotes_2026-09-29.csv"
 DAY = datetime(2026, 9, 29, tzinfo=UTC)

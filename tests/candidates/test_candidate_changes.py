@@ -13,7 +13,7 @@ from ratecard import QuoteError, RateCard
 from ratecard.base.messages import Finding
 from ratecard.candidates import overlay
 from ratecard.load.checks import check_video
-from ratecard.tables.units import VideoFields
+from ratecard.tables.meters import VideoFields
 from ratecard.tables.video import VideoModel, VideoVersion
 
 BEFORE, DAY = date(2027, 8, 31), date(2027, 9, 1)

@@ -22,8 +22,8 @@ from ratecard.simulation.billing import ModelInEffect, sold_by_sku
 from ratecard.simulation.simulate import simulate
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
+from ratecard.tables.meters import Unit
 from ratecard.tables.rate import CountedCharge
-from ratecard.tables.units import Unit
 from ratecard.testing import LAWS, Case
 from ratecard.testing.case import BrokenLawError, check
 from ratecard.testing.laws.metered import a_count_costs_its_rate

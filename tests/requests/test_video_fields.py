@@ -11,7 +11,7 @@ from ratecard.requests.video import FIELD_ORDER, REFERENCE_SECONDS, api_wide_fie
 from ratecard.requests.video_request import Like, VideoRequest
 from ratecard.server.schemas import VideoQuoteRequest
 from ratecard.simulation.rows.columns import LAYOUTS
-from ratecard.tables.units import Range, VideoFields
+from ratecard.tables.meters import Range, VideoFields
 from ratecard.tables.video import LISTED_NUMBERS, VideoVersion
 from ratecard.testing.video_strategies import BROKEN
 from ratecard.views.sheet import SHEET_COLUMNS

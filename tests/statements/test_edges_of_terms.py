@@ -10,8 +10,8 @@ import pytest
 from ratecard.statements import StatementError
 from ratecard.statements.lines import REFUND_LINE, Line, Rated, with_added
 from ratecard.statements.settle import Settled, settle_month
+from ratecard.tables.meters import Unit
 from ratecard.tables.monthly import Term
-from ratecard.tables.units import Unit
 
 UNITS = {
     "mtoken": Unit(unit="mtoken", counts="token", per=1_000_000),

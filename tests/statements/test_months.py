@@ -4,8 +4,9 @@ from datetime import date
 
 import pytest
 
+from ratecard.base.instants import month_before, next_month
 from ratecard.statements import StatementError
-from ratecard.statements.months import month_before, next_month, read_month
+from ratecard.statements.make import read_month
 
 
 @pytest.mark.parametrize("month", [date(2026, 1, 1), date(2026, 3, 1), date(2025, 12, 1), date(2000, 2, 1)])

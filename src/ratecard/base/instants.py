@@ -1,5 +1,6 @@
-"""Instants: how to read one, and which instant a day or an aware datetime means."""
+"""Instants: how to read one, and which instant a day or an aware datetime means; and months, each by its first day."""
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
 from ratecard.base.errors import InstantError
@@ -95,3 +96,24 @@ def read_instant(given: str) -> datetime:
     if instant.tzinfo is None:
         raise InstantError(f"'{given}' has no time zone. Write {given}Z for UTC")
     return instant
+
+
+def months_between(first: date, last: date) -> Iterator[date]:
+    """Yield the first day of each month from one to another, both included.
+
+    >>> [f"{each:%Y-%m}" for each in months_between(date(2026, 11, 1), date(2027, 1, 1))]
+    ['2026-11', '2026-12', '2027-01']
+    """
+    while first <= last:
+        yield first
+        first = next_month(first)
+
+
+def next_month(month: date) -> date:
+    """Return the first day of the next month."""
+    return date(month.year + month.month // 12, month.month % 12 + 1, 1)
+
+
+def month_before(month: date) -> date:
+    """Return the first day of the month before."""
+    return date(month.year - (month.month == 1), (month.month - 2) % 12 + 1, 1)

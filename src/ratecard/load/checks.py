@@ -29,9 +29,20 @@ from ratecard.methods.method import AUDIO_BODY, method_of
 from ratecard.tables.card import AnyModel, share_a_name
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile, Rates, TopUp
 from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
-from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters, UsageCondition
+from ratecard.tables.meters import (
+    COMPLETION,
+    PROMPT,
+    TOKEN,
+    USAGE_KEYS,
+    Meter,
+    Meters,
+    Unit,
+    Units,
+    UsageCondition,
+    VideoFields,
+    Vocabulary,
+)
 from ratecard.tables.rate import WINDOW, Charge, Conditioned
-from ratecard.tables.units import Unit, Units, VideoFields, Vocabulary
 from ratecard.tables.version import Model, Rounding, Version
 from ratecard.tables.video import (
     LISTED_NUMBERS,

@@ -32,8 +32,7 @@ from ratecard.load.checks import (
 from ratecard.load.faults import TextFile, complaints
 from ratecard.tables.card import MODEL_CLASSES, AnyModel, Family, ModelsOnDemand, Names, Tables
 from ratecard.tables.limits import Limits, LimitsFile
-from ratecard.tables.meters import Meters
-from ratecard.tables.units import Unit, Units, Vocabulary
+from ratecard.tables.meters import Meters, Unit, Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
 if TYPE_CHECKING:

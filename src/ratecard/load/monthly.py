@@ -10,10 +10,9 @@ from ratecard.contracts.checks import VersionCharge, meets, unknown_value
 from ratecard.load.checks import check_currency
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
-from ratecard.tables.meters import Meters
+from ratecard.tables.meters import Meters, Unit
 from ratecard.tables.monthly import COMMITMENT, Term
 from ratecard.tables.selection import OverrideTarget, known_names, names_of_model
-from ratecard.tables.units import Unit
 
 # A model, one of its charges, and the unit of that charge.
 _Charged = tuple[str, str, str]

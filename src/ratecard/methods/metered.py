@@ -12,9 +12,8 @@ from ratecard.line_items.quote import MINIMUM, LineItem, LineRate, PricedVersion
 from ratecard.requests.service_parameters import Suffix
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.meters import Meters
+from ratecard.tables.meters import Meters, Unit
 from ratecard.tables.rate import Charge, ListRate, Rate
-from ratecard.tables.units import Unit
 from ratecard.tables.version import Model
 
 _Count = int | Decimal

@@ -16,9 +16,8 @@ from ratecard.requests.fields import Field, NumberField, RequestShape
 from ratecard.requests.metered import Meterage, Settle
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
-from ratecard.tables.meters import Meters
+from ratecard.tables.meters import Meters, Unit
 from ratecard.tables.rate import Charge, CountedCharge
-from ratecard.tables.units import Unit
 from ratecard.tables.version import Model
 from ratecard.tables.video import VIDEO_CHARGES, VideoCharge
 

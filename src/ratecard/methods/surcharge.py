@@ -12,8 +12,8 @@ from ratecard.requests.fields import Field, WholeNumber
 from ratecard.requests.token_usage import count_messages
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.meters import Unit
 from ratecard.tables.rate import CountedCharge
-from ratecard.tables.units import Unit
 
 # The meter of searches that counts one for each prompt, however many searches it makes.
 _ONCE = "prompt"

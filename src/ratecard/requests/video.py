@@ -40,7 +40,7 @@ from ratecard.requests.fields import (
     WholeNumber,
     field_problems,
 )
-from ratecard.tables.units import VideoFields
+from ratecard.tables.meters import VideoFields
 from ratecard.tables.video import (
     LISTED_NUMBERS,
     LISTED_WORDS,

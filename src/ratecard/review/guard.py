@@ -6,7 +6,7 @@ unless the version has `expected_change`.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from ratecard.base.errors import Fault, in_order
-from ratecard.base.instants import utc
+from ratecard.base.instants import next_month, utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
 from ratecard.contracts.checks import fault_at
@@ -61,7 +61,7 @@ class Rules(NamedTuple):
     def next_month(self) -> date:
         """Return the first day of the first month that has not begun."""
         first = self.as_of.astimezone(UTC).date().replace(day=1)
-        return (first + timedelta(days=31)).replace(day=1) if self.past(first) else first
+        return next_month(first) if self.past(first) else first
 
 
 class _Step(NamedTuple):

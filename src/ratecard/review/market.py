@@ -34,8 +34,8 @@ from ratecard.review.difference import Priced, RateChange
 from ratecard.review.rates import described
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, Tokens
+from ratecard.tables.meters import Unit
 from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of, named_conditions
-from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
 
 __all__ = ["Market", "MatchedModels", "compare_models"]

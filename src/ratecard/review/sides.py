@@ -14,7 +14,7 @@ from ratecard.load.revision import Revision, RevisionError, find_revision, load_
 from ratecard.price_book import PriceBook
 from ratecard.tables.candidate import Candidate
 from ratecard.tables.card import AnyModel
-from ratecard.tables.units import Unit
+from ratecard.tables.meters import Unit
 from ratecard.tables.version import Version
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.base.csv_text import text_cell
+from ratecard.base.instants import next_month
 from ratecard.base.money import minus, multiply, nearest, plain, plain_text
 from ratecard.simulation.prices.outcome import ROUNDING_PART
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import CORRECTION_LINE, StatementLine
-from ratecard.statements.months import next_month
 from ratecard.statements.settle import NEVER_PAID, TermLine
 from ratecard.tables.monthly import COMMITMENT, INCLUDED
 

@@ -1,15 +1,16 @@
 """Make the statement of an account and a month from its usage: rate or read the lines, and settle the terms."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ratecard.base.instants import utc
+from ratecard.base.instants import month_before, months_between, utc
 from ratecard.base.messages import plural
 from ratecard.base.money import USD, is_balance, nearest, no_currency, plain_text, text, zero_or_more
 from ratecard.base.suggestions import did_you_mean
@@ -25,9 +26,8 @@ from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace, enough_memory
 from ratecard.statements.issued import Statement, change_of
 from ratecard.statements.lines import Line, StatementError, Sums, exact_text
-from ratecard.statements.months import FIRST_MONTH, LAST_MONTH, current_month, month_before, months_between, read_month
 from ratecard.statements.rater import AccountRater
-from ratecard.statements.rows import AccountRows
+from ratecard.statements.rows import FIRST_MONTH, LAST_MONTH, AccountRows
 from ratecard.statements.settle import Balances, PaidShares, Settled, settle_month
 from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MONTHLY_MINIMUM, VOLUME, Term
 
@@ -116,6 +116,26 @@ def asked_month(account: str, month: date | str, currency: str | None) -> date:
         words = "is empty" if isinstance(account, str) else f"{account!r} is not text"
         raise StatementError(f"the account {words}, and a statement is of one account. Name it as the usage does")
     return begins
+
+
+def read_month(given: date | str) -> date:
+    """Read a month, text like `2026-10` or the date of its first day, as its first day. Raises `StatementError`.
+
+    >>> read_month("2026-10")
+    datetime.date(2026, 10, 1)
+    """
+    day = given if isinstance(given, date) else None
+    if isinstance(given, str) and re.fullmatch("[0-9]{4}-[0-9]{2}", given):
+        with suppress(ValueError):
+            day = date.fromisoformat(f"{given}-01")
+    if day is None or day.day != 1 or not FIRST_MONTH <= date(day.year, day.month, 1) <= LAST_MONTH:
+        raise StatementError(f"'{given}' is not a month. Write it like 2026-10")
+    return date(day.year, day.month, 1)
+
+
+def current_month() -> date:
+    """Return the first day of the current month of UTC."""
+    return datetime.now(UTC).date().replace(day=1)
 
 
 def of_no_month(rows: AccountRows) -> str:

@@ -10,7 +10,7 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.instants import utc
+from ratecard.base.instants import next_month, utc
 from ratecard.base.money import EXACT, USD, is_balance
 from ratecard.card import RateCard
 from ratecard.contracts.checks import meets
@@ -25,7 +25,6 @@ from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import no_type
 from ratecard.simulation.prices.shape_price import quote_of
 from ratecard.statements.lines import CORRECTION_LINE, NOWHERE, Line, Rated, RatePlace, with_added, with_own_sources
-from ratecard.statements.months import next_month
 from ratecard.statements.rows import REQUEST, AccountRows, Bookings, booked_entry, charged_at
 from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import Term

@@ -14,6 +14,7 @@ from babel import Locale
 from ratecard.base.csv_text import text_cell
 from ratecard.base.errors import SimulationError
 from ratecard.base.files import beside
+from ratecard.base.instants import month_before
 from ratecard.base.money import LINE_PLACES, nearest, plain, text
 from ratecard.pages import page_text
 from ratecard.review.report import escaped, markdown_table
@@ -21,7 +22,6 @@ from ratecard.simulation.report.figures import ENGLISH, Column, Figures, Kind, T
 from ratecard.statements.focus import write_focus
 from ratecard.statements.issued import Statement, line_record
 from ratecard.statements.lines import CORRECTION_LINE, OF_EARLIER, StatementError, StatementLine
-from ratecard.statements.months import month_before
 from ratecard.statements.settle import TermLine
 
 FOCUS = ".focus"

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import LedgerError, QuoteError
-from ratecard.base.instants import utc
+from ratecard.base.instants import next_month, utc
 from ratecard.base.layouts import Identity
 from ratecard.base.money import is_balance, minus, multiply, plain_text
 from ratecard.ledger.files import PRICES, entry_in
@@ -26,9 +26,10 @@ from ratecard.simulation.rows.where import Columns, read_condition
 from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import Workspace, readable
 from ratecard.statements.lines import NOWHERE, REFUND_LINE, USAGE_LINE, Line, Rated, RatePlace, StatementError
-from ratecard.statements.months import FIRST_MONTH, LAST_MONTH, next_month
 from ratecard.tables.limits import Limits, Rates
 
+# The first and the last month of Python's calendar have no month before or after them.
+FIRST_MONTH, LAST_MONTH = date(1, 2, 1), date(9999, 11, 1)
 REQUEST = "requestId"
 _DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens")
 # The columns of an export that are read.

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from ratecard.base.money import plain_text
 from ratecard.statements.lines import CORRECTION_LINE, REFUND_LINE, Line, Rated, StatementError, exact_text
+from ratecard.tables.meters import Unit
 from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MONTHLY_MINIMUM, VOLUME, MonthlyTier, Term
-from ratecard.tables.units import Unit
 
 # The kind of the line that limits refunds to what was paid, and that of refunds of earlier months.
 NEVER_PAID = {REFUND_LINE: "refunds", CORRECTION_LINE: "refunds of earlier months"}

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from ratecard.base.csv_text import text_cell
 from ratecard.base.files import replacing
+from ratecard.base.instants import months_between
 from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
@@ -21,7 +22,6 @@ from ratecard.simulation.workspace import Workspace
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import StatementError, exact_text
 from ratecard.statements.make import AccountMonths, of_no_month, opened_rows, terms_in
-from ratecard.statements.months import months_between
 from ratecard.statements.rows import AccountRows
 from ratecard.tables.monthly import MONTHLY_MINIMUM
 

@@ -24,10 +24,9 @@ from ratecard.base.messages import NotOffered, echo
 from ratecard.base.money import plain, text
 from ratecard.tables.limits import Flag, Limits
 from ratecard.tables.metered import MeteredModel, TextModel
-from ratecard.tables.meters import Meters
+from ratecard.tables.meters import Meters, Unit, Vocabulary
 from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import Frozen, Id, Size
-from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel
 

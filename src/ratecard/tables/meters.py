@@ -1,12 +1,17 @@
-"""Meters with their dimensions, and the conditions under which a request can run: data of the tables."""
+"""Data of the tables that is not a price: meters with their dimensions, the conditions under which a request can run,
+units, and the API-wide values of request fields.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from ratecard.tables.scalars import Frozen, Id, Integer, Words, gathered
+from ratecard.base.money import part_of
+from ratecard.tables.limits import Flag
+from ratecard.tables.scalars import Count, Counts, Frozen, Id, Integer, Number, Words, gathered
 
 # The meter of tokens, whose buckets have prices.
 TOKEN = "token"  # noqa: S105 (not a password)
@@ -164,3 +169,60 @@ class Meters(Frozen):
         meters = {meter.meter: meter for meter in other.meters} | self.by_name
         conditions = {condition.condition: condition for condition in other.conditions} | self.condition
         return Meters(meters=tuple(meters.values()), conditions=tuple(conditions.values()))
+
+
+class Unit(Frozen):
+    """A unit, which a rate is the price of: `{unit: mtoken, counts: token, per: 1000000}` is a million tokens.
+
+    `per` is any whole number: an hour is `per: 3600` seconds.
+    """
+
+    unit: Id
+    counts: Id
+    per: Count
+
+    @cached_property
+    def is_decimal(self) -> bool:
+        """Return True if one counted thing is a decimal part of the unit: 0.001 of a thousand, but not of an hour."""
+        return isinstance(part_of(self.per), Decimal)
+
+
+class Range(Frozen):
+    """The least and the greatest value of a field."""
+
+    min: Number
+    max: Number
+
+
+class VideoFields(Frozen):
+    """The API-wide values of `POST /video/quote`, in the order of messages."""
+
+    duration: Words
+    aspect_ratio: Words
+    resolution: Words
+    upscale_factor: Counts
+    target_fps: Range
+    slowdown_factor: Counts
+    reference_video_total_duration: Range
+
+
+class Vocabulary(Frozen):
+    """The API-wide values of request fields.
+
+    `service_parameters` says whether text requests have the parameters of this service (`enable_web_search`, ...), in
+    their body or behind the model's name. Another folder's do not, unless its own vocabulary says so.
+    """
+
+    video: VideoFields
+    service_parameters: Flag = False
+
+
+class Units(Frozen):
+    """The file of units."""
+
+    units: tuple[Unit, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, Unit]:
+        """Return the units by name."""
+        return {unit.unit: unit for unit in self.units}

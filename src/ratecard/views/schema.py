@@ -15,11 +15,10 @@ from ratecard.tables.candidate import KINDS, Candidate, Scale
 from ratecard.tables.card import Family
 from ratecard.tables.contract import Contract
 from ratecard.tables.limits import LimitsFile
-from ratecard.tables.meters import Bucket, Meters
+from ratecard.tables.meters import Bucket, Meters, Units, Vocabulary
 from ratecard.tables.monthly import Monthly
 from ratecard.tables.rate import WINDOW, Charge, Rate, RateFactor
 from ratecard.tables.scalars import MINIMUM_KEY, SOURCE_KEY, Number, Text, Words
-from ratecard.tables.units import Units, Vocabulary
 
 # The models of the files of a folder; a file is recognised by its first key.
 _FILES: dict[str, type[BaseModel]] = {

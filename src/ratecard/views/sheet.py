@@ -34,9 +34,9 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel, same_prices
 from ratecard.tables.metered import BEGINS, MeteredVersion, Tokens
+from ratecard.tables.meters import Unit
 from ratecard.tables.rate import ANY, WINDOW, Charge, Conditioned, Rate, RateFactor, tiers
 from ratecard.tables.scalars import Words
-from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 from ratecard.tables.video import (
     REQUEST_FIELDS,
