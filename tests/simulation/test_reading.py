@@ -123,6 +123,15 @@ def test_names_within_a_column_of_counts_that_differ_in_capitals_are_refused(tmp
         simulate(lines(tmp_path / "usage.jsonl", *rows), "2026-10-01")
 
 
+def test_decimals_that_would_become_floats_are_refused(tmp_path: Path) -> None:
+    long = Decimal("1." + "0" * 44 + "1")
+    columns = {name: [value] for name, value in {"type": "transcription", "model": "m", "seconds": long}.items()}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "long.parquet")
+    for usage in (tmp_path / "long.parquet", pandas.DataFrame(columns)):
+        with pytest.raises(SimulationError, match=r"'seconds' has decimals of more than 38 digits.* Write it as text"):
+            simulate(usage, "2026-10-01")
+
+
 @pytest.mark.parametrize("outer", ["tokens", "counts"])
 def test_a_column_of_counts_holds_objects_or_nothing(tmp_path: Path, outer: str) -> None:
     words = f"'{outer}' is .*must be an object"

@@ -7,6 +7,7 @@ name file, line and reason, without the engine's SQL.
 import csv
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ from ratecard.simulation.rows.files import (
     pattern_escaped,
     unchanged,
 )
-from ratecard.simulation.sql import DuckDbSql, column_type
+from ratecard.simulation.sql import DECIMAL_DIGITS, DuckDbSql, column_type
 from ratecard.simulation.workspace import Workspace, check_column_names, readable
 from ratecard.tables.limits import Limits
 
@@ -344,10 +345,15 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
 
 
 def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
-    """Raise `SimulationError` for two columns of one name in a file: DuckDB would rename the second."""
-    query = f"SELECT file_name, name, coalesce(num_children, 0) FROM parquet_schema({_listed(files)})"
+    """Raise `SimulationError` for two columns of one name in a file, and for decimals that are too long.
+
+    DuckDB would rename the second column, and read such decimals as doubles.
+    """
+    query = f"SELECT file_name, name, coalesce(num_children, 0), precision FROM parquet_schema({_listed(files)})"
     within, file, columns, every = 0, "", list[str](), dict[str, None]()
-    for place, name, children in connection.execute(query).fetchall():
+    for place, name, children, precision in connection.execute(query).fetchall():
+        if (precision or 0) > DECIMAL_DIGITS:
+            raise _too_long(name)
         if place != file:  # a file begins with its root, whose children are the columns
             check_column_names(columns)
             file, within, columns = place, 0, []
@@ -358,6 +364,11 @@ def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
         within += children - (within > 0)
     check_column_names(columns)
     check_column_names(every)  # files are read as one table, in which names differ by more than capitals
+
+
+def _too_long(name: str) -> SimulationError:
+    words = f"decimals of more than {DECIMAL_DIGITS} digits, or beside floats, which would be read as floats"
+    return SimulationError(f"column '{name}' has {words}. Write it as text")
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer: str) -> list[str]:
@@ -404,3 +415,7 @@ def _register(connection: duckdb.DuckDBPyConnection, frame: Any) -> None:
     except (duckdb.Error, TypeError) as error:
         kinds = "a path, or a DuckDB, Polars, pandas, PyArrow or Spark frame"
         raise SimulationError(f"usage is {type(frame).__name__}, not {kinds}: {error}") from None
+    if hasattr(frame, "iloc"):  # of pandas, where decimals are objects
+        for (name, column), type_ in zip(frame.items(), _described(connection, "usage").values(), strict=True):
+            if type_ == "DOUBLE" and column.dtype == object and Decimal in map(type, column):
+                raise _too_long(name)
