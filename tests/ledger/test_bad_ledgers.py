@@ -111,6 +111,13 @@ def test_anything_is_read_or_refused(content: str | bytes) -> None:
         assert str(error)
 
 
+@pytest.mark.parametrize("given", ["2026-10-01 12:00:00 UTC", "2026-10-01 12:00", "2026-10-01T12:00:00.123456789+02"])
+def test_an_instant_is_read_as_a_simulation_reads_it(given: str) -> None:
+    assert read_ledger(json.dumps([ROW | {"timestamp": given}]))[0].timestamp == given
+    for other in ("2026-W40-4", "20261001", "2026-06-31", f"{given}X"):
+        assert "is not an instant" in refusal(json.dumps([ROW | {"timestamp": other}]))
+
+
 @pytest.mark.parametrize("name", ["pricePerUnitUsd", "unit", "amount"])
 @pytest.mark.parametrize(
     ("given", "written"),

@@ -1,9 +1,18 @@
 """Instants: how to read one, and which instant a day or an aware datetime means; and months, each by its first day."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
 from ratecard.base.errors import InstantError
+from ratecard.base.messages import echo
+
+# The instant of a row of usage or of a ledger, as text (ISO 8601): the same for every reader and engine.
+ROW_INSTANT = (
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    "([ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z| UTC|[+-](0[0-9]|1[0-7])(:?[0-5][0-9])?)?)?"
+)
+_ROW_INSTANT = re.compile(ROW_INSTANT)
 
 
 class Instant(datetime):
@@ -96,6 +105,21 @@ def read_instant(given: str) -> datetime:
     if instant.tzinfo is None:
         raise InstantError(f"'{given}' has no time zone. Write {given}Z for UTC")
     return instant
+
+
+def instant_of_row(given: str) -> datetime:
+    """Read the instant of a row: a day, or a time, which is in UTC if it names no zone. Raises `InstantError`.
+
+    >>> instant_of_row("2026-10-01 12:00:00 UTC") == instant_of_row("2026-10-01T14:00+02")
+    True
+    """
+    try:
+        if _ROW_INSTANT.fullmatch(given):
+            moment = datetime.fromisoformat(given.replace(" UTC", "Z"))
+            return utc(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    except ValueError:  # the 31st of June
+        pass
+    raise InstantError(f"'{echo(given)}' is not an instant. Write it like 2026-10-01T12:00:00Z")
 
 
 def months_between(first: date, last: date) -> Iterator[date]:

@@ -9,14 +9,14 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from ratecard.base.csv_text import unfit_row
-from ratecard.base.errors import LedgerError
+from ratecard.base.errors import InstantError, LedgerError
+from ratecard.base.instants import instant_of_row
 from ratecard.base.json_text import JsonError, compact_json, digits, distinct
 from ratecard.base.messages import echo, field_name, type_word
 from ratecard.base.money import READING, read_decimal, text
@@ -268,10 +268,9 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
     for number, row in enumerate(rows, 1):
         try:
             entry = entry_in(row, known_rates)
-            datetime.fromisoformat(entry.timestamp)
-        except ValueError:
-            words = f"timestamp '{echo(entry.timestamp[:_ECHO])}' is not an instant. Write it like 2026-10-01T12:00:00Z"
-            raise LedgerError(f"row {number}: {words}") from None
+            instant_of_row(entry.timestamp)
+        except InstantError as error:
+            raise LedgerError(f"row {number}: timestamp {error}") from None
         except LedgerError as error:
             raise LedgerError(f"row {number}: {error}") from None
         yield entry

@@ -8,16 +8,12 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Literal
 
+from ratecard.base.instants import ROW_INSTANT
 from ratecard.requests.fields import URL
 
 # The kinds of a usage column, whatever the engine's names for them are.
 ColumnType = Literal["integer", "decimal", "double", "text", "boolean", "timestamp", "date", "other"]
 
-# An instant as text (ISO 8601).
-INSTANT = (
-    "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    "([ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z| UTC|[+-](0[0-9]|1[0-7])(:?[0-5][0-9])?)?)?"
-)
 # The first and the last day of Python; an engine may hold other days, which do not count as instants.
 EARLIEST_DAY, LATEST_DAY = date.min, date.max
 # A count as text; `5500.0` is one too.
@@ -138,7 +134,7 @@ class DuckDbSql:
         """Return the UTC day of an instant; null for anything else."""
         if type_ == "text":
             day = f"CAST(TRY_CAST({column} AS TIMESTAMPTZ) AS DATE)"
-            return f"CASE WHEN {self.matched(column, INSTANT)} AND {_is_day(day)} THEN {day} END"
+            return f"CASE WHEN {self.matched(column, ROW_INSTANT)} AND {_is_day(day)} THEN {day} END"
         if type_ == "date":
             return f"CASE WHEN {_is_day(column)} THEN {column} END"
         if type_ != "timestamp":
@@ -164,7 +160,7 @@ class DuckDbSql:
         instant = f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))" if type_ == "text" else f"epoch_us({column})"
         second = f"({instant} % {_DAY} + {_DAY}) % {_DAY} // 1000000"  # it is positive also before 1970
         if type_ == "text":
-            return f"CASE WHEN {self.matched(column, INSTANT)} THEN {second} END"
+            return f"CASE WHEN {self.matched(column, ROW_INSTANT)} THEN {second} END"
         return "0" if type_ == "date" else second
 
     def url(self, column: str) -> str:

@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
+from ratecard.base.instants import ROW_INSTANT
 from ratecard.requests.fields import URL
 from ratecard.simulation.sql import (
     ANY_URL,
     COUNT,
     DECIMAL_DIGITS,
     EARLIEST_DAY,
-    INSTANT,
     LATEST_DAY,
     ColumnType,
     DuckDbSql,
@@ -114,7 +114,7 @@ class SparkSql(DuckDbSql):
                 f"CASE WHEN typeof({column}) = 'timestamp_ntz' THEN CAST({column} AS DATE) ELSE {_utc_day(column)} END"
             )
         return (
-            f"CASE WHEN NOT {self.matched(column, INSTANT)} THEN NULL "
+            f"CASE WHEN NOT {self.matched(column, ROW_INSTANT)} THEN NULL "
             f"WHEN {_with_zone(column)} THEN {_utc_day(f'try_cast({column} AS TIMESTAMP)')} "
             f"ELSE CAST(try_cast({column} AS TIMESTAMP_NTZ) AS DATE) END"
         )
@@ -132,7 +132,7 @@ class SparkSql(DuckDbSql):
             return f"CASE WHEN typeof({column}) = 'timestamp_ntz' THEN {_second(column)} ELSE {_utc_second(column)} END"
         local = _second(f"try_cast({column} AS TIMESTAMP_NTZ)")
         return (
-            f"CASE WHEN NOT {self.matched(column, INSTANT)} THEN NULL "
+            f"CASE WHEN NOT {self.matched(column, ROW_INSTANT)} THEN NULL "
             f"WHEN {_with_zone(column)} THEN {_utc_second(f'try_cast({column} AS TIMESTAMP)')} ELSE {local} END"
         )
 
