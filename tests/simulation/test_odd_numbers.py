@@ -15,6 +15,7 @@ from ratecard import QuoteError, RateCard
 from ratecard.base.errors import LedgerError, SimulationError
 from ratecard.ledger.files import read_ledger
 from ratecard.simulation.rows.billing_export import number_of
+from ratecard.simulation.rows.columns import usage_of_row
 from ratecard.simulation.simulate import simulate
 from shipped import few_models
 from token_tables import by_tokens, text_model
@@ -88,6 +89,17 @@ def test_counts_by_bucket_are_those_of_a_request_however_they_are_written(type_:
     with simulate(usage_of(*rows), OPUS, by=["customer"]) as found:
         assert {row.key[0]: row.amounts[0] for row in found.groups} == charged
         assert 0 < found.priced == len(charged) < len(rows)
+
+
+@pytest.mark.parametrize("way", ["1e3", "5E+0", "05", "50e-1", "5.0", "+5", "5.", ".5", " 5", "Infinity", "0x5"])
+def test_a_cell_is_the_same_number_in_a_batch_and_in_a_simulation(way: str) -> None:
+    row = {"prompt_tokens": way, "completion_tokens": "0"}
+    with simulate(usage_of(row), card_of("1.5"), by=[]) as found:
+        reasons, charged = [each.reason for each in found.unpriced], found.total.amounts[0]
+    try:
+        assert charged == card_of("1.5").at(NOON).rate(usage_of_row({"type": "text", "model": "m"} | row)).total > 0
+    except QuoteError as error:
+        assert [f"usage.prompt_tokens: {words}" for _, words in error.problems] == reasons
 
 
 def test_digits_of_other_scripts_are_no_number_at_any_door() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from ratecard.base.money import READING
@@ -10,6 +11,9 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.video import LISTED_NUMBERS
 
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,400})?", re.ASCII)
+_IN_A_CELL = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+# Longer numbers stay decimals: they exceed every bound, and may be too long for an integer.
+_DIGITS = 100
 # The fields of a video body that are numbers.
 NUMBER_FIELDS = (*LISTED_NUMBERS, "target_fps", "reference_video_total_duration")
 _TOKEN_FIELDS = {path[-1]: bucket for path, bucket in FLAT.items()}
@@ -77,3 +81,14 @@ def number_of_text(text: Any) -> Any:
         return text
     number = READING.create_decimal(text)
     return int(number) if number == int(number) else number
+
+
+def number_of_cell(text: str) -> int | Decimal | str:
+    """Read a number of a row of usage, written as in JSON, perhaps with zeros before it; anything else stays text.
+
+    >>> number_of_cell("2"), number_of_cell("1e3"), number_of_cell("+5")
+    (2, Decimal('1E+3'), '+5')
+    """
+    if text.isascii() and text.isdigit() and len(text) <= _DIGITS:
+        return int(text)
+    return READING.create_decimal(text) if _IN_A_CELL.fullmatch(text) else text

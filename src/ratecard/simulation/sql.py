@@ -17,7 +17,7 @@ ColumnType = Literal["integer", "decimal", "double", "text", "boolean", "timesta
 # The first and the last day of Python; an engine may hold other days, which do not count as instants.
 EARLIEST_DAY, LATEST_DAY = date.min, date.max
 # A count as text; `5500.0` is one too.
-COUNT = "[0-9]{1,18}([.]0*)?"
+COUNT = "[0-9]{1,18}([.]0+)?"
 # A number as text, for comparisons with another.
 NUMBER = "-?[0-9]{1,20}([.][0-9]{1,18})?"
 # The digits of a decimal.

@@ -16,10 +16,9 @@ import pyarrow
 from pydantic_core import from_json
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.money import read_decimal
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.requests.body import INVALID
-from ratecard.requests.text_body import flag_of_text
+from ratecard.requests.text_body import flag_of_text, number_of_cell
 from ratecard.requests.token_usage import read_tokens
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED
 from ratecard.simulation.rows.columns import (
@@ -44,8 +43,6 @@ _COLUMNS = {
 # conditions or counts.
 _OF_TOKENS = [name for name, layout in LAYOUTS.items() if layout.buckets]
 _OTHERS = {name: set().union(*(_COLUMNS[type_] for type_ in _OF_TOKENS)) - _COLUMNS[name] for name in _OF_TOKENS}
-# Longer numbers stay decimals: they exceed every bound, and may be too long for an integer.
-_DIGITS = 100
 
 
 class UsageShape(NamedTuple):
@@ -142,19 +139,11 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
     return ShapeRequest(usage, source, None if raw is not None else int(predicates), tuple(counted))
 
 
-def number_as_given(value: str) -> int | Decimal | str:
-    """Return text as the number that JSON would hold; text that is not a number stays text."""
-    if value.isascii() and value.isdigit() and len(value) <= _DIGITS:
-        return int(value)
-    number = read_decimal(value)
-    return value if number.is_nan() else number
-
-
 # The readers of values as JSON would hold them; a value that does not fit its kind stays text, which pricing refuses.
 _READERS: Mapping[ColumnKind, Callable[[str], Any]] = {
     **dict.fromkeys(("text", "url", "condition"), str),
     "flag": flag_of_text,
-    "number": number_as_given,
+    "number": number_of_cell,
 }
 
 
@@ -241,7 +230,7 @@ class Shapes:
     @cached_property
     def numbers(self) -> list[int | Decimal | str]:
         """Return the lengths as a request has them."""
-        return list(map(number_as_given, self.lengths))
+        return list(map(number_of_cell, self.lengths))
 
     @property
     def undated(self) -> bool:

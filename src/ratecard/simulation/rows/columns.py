@@ -14,7 +14,7 @@ from ratecard.requests.body import INVALID
 from ratecard.requests.counters import FLAT
 from ratecard.requests.fields import Boolean
 from ratecard.requests.service_parameters import PARAMETERS, SEARCHES
-from ratecard.requests.text_body import NUMBER_FIELDS, flag_of_text, number_of_text
+from ratecard.requests.text_body import NUMBER_FIELDS, flag_of_text, number_of_cell
 from ratecard.tables.meters import COMPLETION, PROMPT, Meters, UsageCondition, own_counts
 from ratecard.tables.video import REQUEST_FIELDS
 
@@ -282,7 +282,7 @@ def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
             raise QuoteError(
                 INVALID, [((name,), "A source video is not part of a usage. Price it by `ratecard quote`")]
             )
-        column.put(usage, {"number": number_of_text, "flag": flag_of_text}.get(column.kind, str)(text))
+        column.put(usage, {"number": number_of_cell, "flag": flag_of_text}.get(column.kind, str)(text))
     if "call" in usage:
         usage["calls"] = [usage.pop("call")]
     return usage
