@@ -240,9 +240,14 @@ def test_the_pages_of_one_instant(ledger: Ledger) -> None:
     ledger.append(quote_of(*"12345"), account="a", request_id="r", timestamp=WHEN)
     assert [[-row.amount for row in page] for page in pages(ledger, "a", size=2)] == [[1, 2], [3, 4], [5]]
     assert [len(page) for page in pages(ledger, "a", size=5)] == [5], "no empty page at the end"
-    with pytest.raises(ValueError) as caught:
-        ledger.walk("a", size=0)
-    assert str(caught.value) == "size=0. Allowed: 1 or more"
+    for filters, words in (
+        ({"size": 0}, "size=0. Allowed: 1 or more"),
+        ({"size": True}, "size=True. Allowed: 1 or more"),
+        ({"currency": "usd"}, "currency 'usd' is not an ISO 4217 code. Write three capitals, like USD"),
+    ):
+        with pytest.raises(ValueError) as caught:
+            ledger.walk("a", **filters)
+        assert str(caught.value) == words
 
 
 @settings(max_examples=examples(20, nightly=100), suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, tu
 from sqlalchemy.pool import QueuePool
 
 from ratecard.base.errors import LedgerError, LedgerUnavailableError
+from ratecard.base.money import is_balance, no_currency
 from ratecard.base.threads import Threads
 from ratecard.ledger.booking import write_charges
 from ratecard.ledger.clock import AFTER_ALL, BEFORE_ALL, Clock, instant_of
@@ -123,11 +124,13 @@ class Ledger:
         """Return a walk through an account's rows from `start` on and before `end`, in pages of `size` rows.
 
         `currency` selects the rows of one currency. Rows that are appended later are not part of the walk, whatever
-        their timestamp. Raises `ValueError` for a size below 1, `InstantError` for a naive datetime, and
-        `LedgerUnavailableError` without a database.
+        their timestamp. Raises `ValueError` for a size below 1 and for what is no currency, `InstantError` for a naive
+        datetime, and `LedgerUnavailableError` without a database.
         """
-        if size < 1:
+        if isinstance(size, bool) or size < 1:
             raise ValueError(f"size={size}. Allowed: 1 or more")
+        if currency is not None and not is_balance(currency) and (words := no_currency(currency)):
+            raise ValueError(words)
         start_instant = BEFORE_ALL if start is None else instant_of(start)
         end_instant = AFTER_ALL if end is None else instant_of(end)
         with self.reading() as connection:
