@@ -154,6 +154,12 @@ def test_a_link_to_what_is_no_file_is_a_fault_and_not_read(folder: Path, tmp_pat
     assert fault.endswith("/pipe, which is no file. Mend the link, or remove it")
 
 
+def test_what_is_no_file_is_a_fault_and_not_read(folder: Path) -> None:
+    os.mkfifo(folder / "video" / "pipe.yaml")
+    os.mkfifo(folder / "video" / "pipe")
+    assert faults(folder) == ["video/pipe.yaml:1: is no file. Remove it"]
+
+
 def test_promoting_writes_through_a_link(folder: Path, tmp_path: Path) -> None:
     (folder / "video").rename(tmp_path / "elsewhere")
     (folder / "video").symlink_to("../elsewhere")

@@ -319,7 +319,7 @@ def _record(text: TextFile, at: Place, findings: Iterable[Finding]) -> None:
         text.fault((*at, *path), message)
 
 
-FileKind = Literal["file", "folder", "link"]
+FileKind = Literal["file", "folder", "link", "other"]
 
 
 class Entry(NamedTuple):
@@ -347,13 +347,15 @@ class Disk:
     """The files of this machine."""
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        """List a folder, without devices and the like."""
+        """List a folder; what is neither a file nor a folder, such as a pipe, is of the kind "other"."""
         with os.scandir(folder) as entries_of_folder:
             for entry in entries_of_folder:
                 if entry.is_symlink():
                     yield Entry(entry.name, "link")
                 elif entry.is_dir() or entry.is_file():
                     yield Entry(entry.name, "folder" if entry.is_dir() else "file")
+                else:
+                    yield Entry(entry.name, "other")
 
     def target(self, path: str) -> Entry:
         """Follow a link; return the real path and the kind of its target. Raises `LinkError`."""
@@ -411,13 +413,15 @@ class TableFiles:
                 self._links.append((folder, f"{name}{entry}"))
             elif kind == "file":
                 self._take(real, f"{name}{entry}")
-            else:
+            elif kind == "other" and _is_yaml(entry):
+                self.faults.append(Fault(f"{name}{entry}", 1, (), "is no file. Remove it"))
+            elif kind == "folder":
                 self._folders[folder].add(real)
                 if real not in self._folders:
                     self._read(real, f"{name}{entry}/")
 
     def _take(self, real: str, name: str) -> None:
-        if name.lower().endswith((".yaml", ".yml")) and real not in self._files:
+        if _is_yaml(name) and real not in self._files:
             self._files.add(real)
             self.found[name] = real
 
@@ -451,6 +455,10 @@ class TableFiles:
 
     def _loop(self, name: str) -> None:
         self.faults.append(Fault(name, 1, (), "is a link to a folder that leads back to it. Remove the link"))
+
+
+def _is_yaml(name: str) -> bool:
+    return name.lower().endswith((".yaml", ".yml"))
 
 
 def _holds(folder: str, path: str) -> bool:
