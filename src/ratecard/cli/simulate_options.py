@@ -12,13 +12,11 @@ from ratecard.base.files import beside
 from ratecard.base.money import no_currency
 from ratecard.cli.options import Decorator, as_wrong_use, options
 from ratecard.requests.dialects import TABLE_DIALECTS
-from ratecard.simulation.rows.files import files_of, is_pattern, is_read_of, kind_to_write
+from ratecard.simulation.rows.files import files_of, is_address, is_pattern, is_read_of, kind_to_write
 from ratecard.simulation.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 TORNADO_ENDINGS = (".html", ".csv", ".json")
-# An address that contains this is of an object storage, not of a file.
-_REMOTE = "://"
 SPARK = "spark"
 _CONDITION = "region = 'eu' and not n > 4"
 
@@ -154,14 +152,14 @@ def periods(given: str | None) -> tuple[str, str] | None:
 def check_tornado(out: Sequence[str]) -> None:
     """Refuse files in formats that a tornado does not have, and addresses of a storage."""
     for path in out:
-        if Path(path).suffix.lower() not in TORNADO_ENDINGS or _REMOTE in path:
+        if Path(path).suffix.lower() not in TORNADO_ENDINGS or is_address(path):
             raise click.UsageError(f"{path}: a tornado is written as {', '.join(TORNADO_ENDINGS)}, on this machine")
 
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:
     """Refuse files that do not exist, and patterns of none; addresses and tables of Spark are looked up later."""
     for place in usage if engine != SPARK else ():
-        if _REMOTE in place:
+        if is_address(place):
             continue
         if is_pattern(place):
             with as_wrong_use(SimulationError):
@@ -174,13 +172,13 @@ def outputs(
     given: Sequence[str], usage: Sequence[str], engine: str | None, endings: Sequence[str] = ENDINGS
 ) -> tuple[list[Path], list[str]]:
     """Split --out into files and addresses, and refuse one that would overwrite the usage."""
-    places = [place for place in given if _REMOTE in place]
+    places = [place for place in given if is_address(place)]
     if places and engine != SPARK:
         raise click.UsageError(f"{places[0]} is an address, which Spark writes: --engine spark")
     with as_wrong_use(SimulationError):
         for place in places:
             kind_to_write(place)
-    paths = [Path(place) for place in given if _REMOTE not in place]
+    paths = [Path(place) for place in given if not is_address(place)]
     for path in paths:
         try:
             _check_output(path, usage, endings)

@@ -90,9 +90,14 @@ def local_stamps(files: Iterable[str]) -> dict[str, Stamp]:
     return stamps
 
 
+def is_address(given: str) -> bool:
+    """Return True if a place is an address, of a storage or of this machine (`file://...`)."""
+    return "://" in given
+
+
 def is_remote(given: str) -> bool:
     """Return True if a place is an address of a storage, and not a path of this machine."""
-    return "://" in given and not given.startswith(LOCAL)
+    return is_address(given) and not given.startswith(LOCAL)
 
 
 def is_pattern(given: str) -> bool:
