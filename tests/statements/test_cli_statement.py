@@ -208,7 +208,7 @@ def test_a_disk_that_is_full_leaves_what_was_there(words: list[str], tmp_path: P
     out = tmp_path / f"acme.{ending}"
     out.write_text("before", encoding="utf-8")
     with small_disk():
-        done = run(words, "--issuer", "Us", "--out", str(out))
+        done = run(words, *(("--issuer", "Us") if "focus" in ending else ()), "--out", str(out))
     assert (done.exit_code, done.stderr.startswith(f"{out} cannot be written: ")) == (1, True), done.output
     assert done.stderr.endswith("File too large. No file is written\n")
     assert out.read_text(encoding="utf-8") == "before"

@@ -10,6 +10,7 @@ from babel import Locale
 
 from ratecard.base.json_text import compact_json, read_json
 from ratecard.base.money import read_decimal
+from ratecard.cli.modes import CommandOfModes
 from ratecard.cli.options import EXISTING_FILE, as_wrong_use, locale_option, tables_option
 from ratecard.cli.screen import show_table
 from ratecard.cli.simulate import stopping
@@ -32,7 +33,7 @@ def _balance(given: str) -> Decimal:
     return amount
 
 
-@click.command(short_help="What an account pays for a month.")
+@click.command(cls=CommandOfModes, short_help="What an account pays for a month.")
 @click.argument("usage", nargs=-1, required=True)
 @click.option("--account", required=True, help="Account of the statement.")
 @click.option("--month", required=True, metavar="YYYY-MM", help="The month (UTC), like 2026-10.")
