@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -152,13 +152,18 @@ RANGE = r"-?[0-9.]+ is not within .*\. Write the least, two dots"
         (read_elasticity, RANGE, "all=-0.8:-0.7..-0.7"),
         (elasticities_of, "the elasticity of 'all' is given twice", ["all=-1", "all=-2"]),
         *((read_target, TARGET, each) for each in ("5", "profit=5%", "x%", "=5%", "nan%")),
-        *((volumes_of, VOLUME, [each]) for each in ("5", "-101%", "=5%", "x%", "nan%", "all=5")),
+        *((volumes_of, VOLUME, [each]) for each in ("5", "-101%", "=5%", "x%", "nan%", "all=5", "٣%")),
         *((read_pace, PACE, each) for each in ("90", "0d", "-3d", "d", "a year")),
     ],
 )
 def test_what_cannot_be_read_says_how_to_write_it(read: Callable[[Any], Any], said: str, given: Any) -> None:
     with pytest.raises(SimulationError, match=said):
         read(given)
+
+
+def test_a_volume_keeps_its_digits_whatever_the_context_of_the_host() -> None:
+    with localcontext(prec=3):
+        assert volumes_of(["12.3456%"]) == {"all": Decimal("0.123456")}
 
 
 def test_what_is_sold_below_cost(simulation: Simulation, autumn: Path) -> None:

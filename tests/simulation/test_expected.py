@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -409,6 +409,8 @@ def test_a_target_that_volume_keeps_away_is_refused_with_the_nearest_factor(tmp_
         assert found.below is not None
         assert found.below < found.wanted <= found.revenue
         assert found.factor < Decimal("0.75")
+        with localcontext(prec=3):
+            assert smallest_factor(simulation, file, read_target("12%"), elasticities=elastic) == found
         with pytest.raises(SimulationError, match=r"volume answers, and a factor of 0\.7[45]\d* comes nearest"):
             smallest_factor(simulation, file, read_target("12.6%"), elasticities=elastic)
 

@@ -394,7 +394,7 @@ def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
     words = f"{disputes.disputed:,} of {disputes.rows:,} rows {verb} with the prices of their days"
     if disputes.disputed - disputes.unpriced:
         direction = "little" if disputes.difference < 0 else "much"
-        words += f"; what is too {direction} in them comes to {abs(disputes.difference):f} {disputes.currency}"
+        words += f"; what is too {direction} in them comes to {disputes.difference.copy_abs():f} {disputes.currency}"
     click.echo(f"{words}.")
     if disputes.unpriced:
         click.echo(f"For {disputes.unpriced:,} of them no price is known.")

@@ -516,7 +516,7 @@ def _check_examples(version: VideoVersion) -> Iterator[Finding]:
                     yield ("examples", index, part, name), f"{words} Allowed here: {', '.join(allowed)}"
         for name in ("width", "height"):
             pixels = example.source.get(name)
-            if pixels is not None and pixels % 1:
+            if pixels is not None and pixels != pixels.to_integral_value():
                 yield ("examples", index, "source", name), f"{name} {pixels} is not a whole number of pixels"
 
 

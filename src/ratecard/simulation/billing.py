@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from ratecard.base.errors import QuoteError
 from ratecard.base.layouts import Identity
 from ratecard.base.messages import echo
-from ratecard.base.money import USD, minus, multiply, text
+from ratecard.base.money import EXACT, USD, minus, multiply, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.ledger.files import PRICES
@@ -145,7 +145,7 @@ class Clips:
             return None
         if sku not in self._cells:
             raise ValueError(f"sku: no request of {self.in_effect.model.model} is charged by it")
-        return min(self._cells[sku], key=lambda cell: abs(cell.quote.total - billed))
+        return min(self._cells[sku], key=lambda cell: EXACT.subtract(cell.quote.total, billed).copy_abs())
 
     def measured(self, sku: str) -> bool:
         """Return True if the price depends on seconds or pixels of a sent video, which no row holds."""

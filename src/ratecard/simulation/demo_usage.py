@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ratecard.base.errors import QuoteError, SimulationError, missing_extra
 from ratecard.base.files import replacing
 from ratecard.base.instants import utc
+from ratecard.base.money import EXACT, multiply
 from ratecard.base.suggestions import did_you_mean
 from ratecard.base.threads import stoppable
 from ratecard.card import RateCard, load_rate_card
@@ -199,7 +200,7 @@ def _stated(accepts: VideoAccepts, field: str) -> list[str]:
 
 def _source(accepts: VideoAccepts, chance: Random) -> dict[str, Any]:
     most = min(accepts.video_url.max_seconds, _MOST_SOURCE) if accepts.video_url else _MOST_SOURCE
-    seconds = Decimal(chance.randint(min(_LEAST_SOURCE, most) * 100, most * 100)).scaleb(-2)
+    seconds = EXACT.scaleb(Decimal(chance.randint(min(_LEAST_SOURCE, most) * 100, most * 100)), -2)
     url = f"https://example.com/clips/{chance.randrange(10_000)}.mp4"
     return {"video_url": url, "source_seconds": seconds, "source_fps": chance.choice(_FRAME_RATES)}
 
@@ -696,4 +697,4 @@ def _check(name: str, number: int, least: int, most: int) -> None:
 def _millionths(name: str, share: Decimal) -> int:
     if not 0 <= share <= 1:
         raise ValueError(f"{name} {share} is not a part of one. Allowed: 0 to 1, like 0.001")
-    return int(share * MILLION)
+    return int(multiply(share, Decimal(MILLION)))

@@ -11,6 +11,7 @@ from hypothesis.errors import InvalidArgument
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.json_text import compact_json, spaced
+from ratecard.base.money import EXACT
 from ratecard.base.suggestions import meant_or_allowed
 from ratecard.line_items.compiling import SECONDS
 from ratecard.line_items.quote import Quote
@@ -217,7 +218,7 @@ def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS
 def seconds(least: int | Decimal, most: int | Decimal) -> st.SearchStrategy[int | Decimal]:
     """Draw seconds between two whole numbers: whole ones first, then with a fraction."""
     of_thousandths = st.integers(int(least) * 1_000, int(most) * 1_000)
-    return st.integers(int(least), int(most)) | of_thousandths.map(lambda number: Decimal(number).scaleb(-3))
+    return st.integers(int(least), int(most)) | of_thousandths.map(lambda number: EXACT.scaleb(Decimal(number), -3))
 
 
 class Request(NamedTuple):

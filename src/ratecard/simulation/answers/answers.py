@@ -13,7 +13,7 @@ import numpy
 
 from ratecard.base.collector import uncollected
 from ratecard.base.errors import SimulationError
-from ratecard.base.money import EXACT, from_fraction
+from ratecard.base.money import EXACT, from_fraction, minus
 from ratecard.requests.service_parameters import family_of, model_named
 from ratecard.review.sides import Side
 from ratecard.simulation.amounts import SidePrices, TooManyDigitsError
@@ -227,7 +227,7 @@ class Answers:
                 more = self.comparison.charge(counted, price.amounts)
                 sums[key] = (requests + counted.requests, EXACT.add(amount, more))
         rows = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
-        return tuple(sorted(rows, key=lambda row: (-row.amount, row.type, row.model, row.reason)))
+        return tuple(sorted(rows, key=lambda row: (minus(row.amount), row.type, row.model, row.reason)))
 
     @cached_property
     def no_effect(self) -> tuple[str, ...]:

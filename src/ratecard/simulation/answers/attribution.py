@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.instants import day_or_instant, utc
-from ratecard.base.money import EXACT, total
+from ratecard.base.money import EXACT, minus, total
 from ratecard.candidates.rates import attributes_of
 from ratecard.requests.service_parameters import model_named
 from ratecard.review.difference import RateChange, percent_text
@@ -104,7 +104,14 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
                 amounts[part] = EXACT.add(amounts.get(part, _ZERO), EXACT.subtract(then, first))
     parts = [replace(part, amount=amount) for part, amount in amounts.items() if amount]
     parts.sort(
-        key=lambda part: (-abs(part.amount), part.model, part.kind, part.label, part.old_source, part.new_source)
+        key=lambda part: (
+            minus(part.amount.copy_abs()),
+            part.model,
+            part.kind,
+            part.label,
+            part.old_source,
+            part.new_source,
+        )
     )
     changed = changed_rates(sides[0], sides[candidate])
     untouched = tuple(

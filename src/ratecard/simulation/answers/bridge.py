@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.instants import utc
-from ratecard.base.money import total
+from ratecard.base.money import minus, total
 from ratecard.simulation.amounts import QUANTITY_NAMES, TOKEN_QUANTITIES
 from ratecard.simulation.answers.comparison import MODEL, Comparison
 from ratecard.simulation.answers.rows import Row
@@ -93,7 +93,9 @@ def bridge_of(
     gone, new = (
         {
             name: rows[name].amounts[side]
-            for name in sorted(rows.keys() - other.keys(), key=lambda name: (-abs(rows[name].amounts[side]), name))
+            for name in sorted(
+                rows.keys() - other.keys(), key=lambda name: (minus(rows[name].amounts[side].copy_abs()), name)
+            )
         }
         for rows, other in ((then, now), (now, then))
     )
@@ -171,6 +173,6 @@ def _kept(row: Row) -> Fraction:
 def _size(row: Row) -> Fraction | None:
     """Return the average size of a model's requests: their tokens, characters or seconds."""
     quantities = dict(zip(QUANTITY_NAMES, row.quantities, strict=True))
-    tokens = sum((quantities.pop(name) for name in TOKEN_QUANTITIES), Decimal(0))
+    tokens = total([quantities.pop(name) for name in TOKEN_QUANTITIES])
     held = tokens or next((quantity for quantity in quantities.values() if quantity), Decimal(0))
     return Fraction(held) / row.requests if held else None

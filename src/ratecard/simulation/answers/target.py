@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ratecard.base.errors import SimulationError, TableError
 from ratecard.base.instants import utc
-from ratecard.base.money import from_fraction
+from ratecard.base.money import EXACT, from_fraction
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
@@ -140,12 +140,12 @@ def smallest_factor(
         most = f"the target is not reached at {_MOST} times the price of these rates"
         if elasticities:
             at = min((step for step in known if known[step]), key=lambda step: missing(step) or 0, default=_STEPS)
-            most = f"the target is not reached: volume answers, and a factor of {Decimal(at) / _STEPS} comes nearest"
+            most = f"the target is not reached: volume answers, and a factor of {_factor(at)} comes nearest"
         raise refused[0] if refused else NotReachedError(most)
     (revenue, wanted), below = sums(steps) or (Fraction(0), Fraction(0)), sums(steps - 1) if steps > 1 else None
     amounts = [from_fraction(amount, _PLACES) for amount in (revenue, wanted)]
     less = None if below is None else from_fraction(below[0], _PLACES)
-    return Reached(Decimal(steps) / _STEPS, amounts[0], less, amounts[1])
+    return Reached(_factor(steps), amounts[0], less, amounts[1])
 
 
 class NotReachedError(SimulationError):
@@ -200,13 +200,17 @@ def _search_upwards(missing: _Missing) -> int | None:
     return None if best is None else _between(missing, first, best)
 
 
+def _factor(steps: int) -> Decimal:
+    return EXACT.divide(Decimal(steps), _STEPS)
+
+
 def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
     """Return the candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
 
     At factor 1 a scaling without rounding is left out, because a candidate cannot say it; its other changes hold. A
     change without effect at this factor is allowed.
     """
-    factor = Decimal(steps) / _STEPS
+    factor = _factor(steps)
     changes = tuple(
         (index, change.model_copy(update={"factor": factor, "percent": None}) if isinstance(change, Scale) else change)
         for index, change in file.changes

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ratecard.base.errors import SimulationError
-from ratecard.base.money import EXACT
+from ratecard.base.money import EXACT, read_decimal
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.answers.rows import ModelSums, Row
 
@@ -264,7 +264,7 @@ def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, 
         name, equals, words = assignment.rpartition("=")
         name = name if equals else ALL
         try:
-            change = Decimal(words.removesuffix("%")).scaleb(-2)
+            change = EXACT.scaleb(read_decimal(words.removesuffix("%")), -2)
             if not name or not words.endswith("%") or not change.is_finite() or change < -1:
                 raise ValueError
         except (ValueError, ArithmeticError):

@@ -337,7 +337,7 @@ def _kind(values: Sequence[Any]) -> Any:
         integers = any(isinstance(value, int) for value in values)
         return pyarrow.int64() if integers else pyarrow.string()
     places = max(0, *map(places_of, amounts))
-    digits = max(1, *(len(str(int(abs(value)))) for value in amounts)) + places
+    digits = max(1, *(len(str(int(value.copy_abs()))) for value in amounts)) + places
     if digits > _WIDE:
         raise SimulationError(f"an amount has {digits} digits, and a table holds {_WIDE}; write .csv or .json")
     return pyarrow.decimal128(_NARROW, places) if digits <= _NARROW else pyarrow.decimal256(_WIDE, places)

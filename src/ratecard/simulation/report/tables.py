@@ -11,7 +11,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from ratecard.base.money import EXACT, from_fraction, round_half_up, total
+from ratecard.base.money import EXACT, from_fraction, minus, round_half_up, total
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
 from ratecard.simulation.answers.bridge import EFFECTS, Bridge
@@ -94,7 +94,7 @@ def largest(report: Report, key: str, most: int) -> Table:
     rows = rows_of(report, key, 0)
     amounts = [row_amounts[0] for row_amounts in shown(report, rows)]
     order = sorted(
-        range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), -amounts[at], rows[at].key[0] or "")
+        range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), minus(amounts[at]), rows[at].key[0] or "")
     )
     revenue = report.rounded(0)
 
@@ -467,7 +467,7 @@ PLAIN = "(plain)"
 
 def margin_table(report: Report, margin: Margin, sides: Sequence[int]) -> Table:
     """List cost and margin by model under some sides, for rows of known cost; the greatest revenue first."""
-    models = sorted(margin.models, key=lambda model: (-model.revenues[0], model.model))
+    models = sorted(margin.models, key=lambda model: (minus(model.revenues[0]), model.model))
     columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
     for name in (report.names[side] for side in sides):
         revenue, cost = (f"{name}: revenue", f"{name}: cost") if report.exact else ("", "")
@@ -619,7 +619,7 @@ def discounts_table(report: Report, sides: Sequence[int]) -> Table:
     for at, party in enumerate(customers):
         below, discounts = any(map(party.below_cost, sides)), list(map(party.discount, sides))
         if below or any(discounts):
-            ranked.append((not below, -max(discounts), party.customer or "", at))
+            ranked.append((not below, minus(max(discounts)), party.customer or "", at))
     named = [at for *_, at in sorted(ranked)[:MOST_OF_KEY]]
 
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
