@@ -264,6 +264,8 @@ def test_rows_of_one_request_that_are_not_the_same_are_all_on_it(tmp_path: Path)
 REFUNDS: tuple[tuple[tuple[str, ...], str], ...] = (
     ((CHARGED, BACK.replace(",2,USD", ",4,USD")), ""),
     ((CHARGED, BACK.replace(",2,USD", ",4.01,USD")), "2026-10-03"),
+    ((CHARGED, BACK.replace(",2,USD", f",{10**30},USD")), "2026-10-03"),
+    ((CHARGED, BACK.replace(",2,USD", ",1e21,USD")), "2026-10-03"),
     ((CHARGED, BACK, BACK.replace("10-03", "10-04")), ""),
     ((CHARGED, BACK, BACK.replace("10-03", "10-04").replace(",2,USD", ",2.01,USD")), "2026-10-04"),
     ((CHARGED, BACK, BACK.replace("10-03", "11-04").replace(",2,USD", ",2.01,USD")), ""),

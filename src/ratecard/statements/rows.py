@@ -311,7 +311,10 @@ class AccountRows:
         Refunds whose charge is not in the usage, in any currency, are not marked.
         """
         charge, booking = f"{self._request}, {self._text('sku')}", self._booking
-        charged, refunded = (f"sum(greatest({sign}{self._number('amount')}, 0))" for sign in ("-", ""))
+        # An amount that is too long for the engine counts as a refund less, or a charge more, than any that is not.
+        too_long = f"CASE WHEN {self._is_refund} THEN {10**17}::DECIMAL(38, 18) ELSE -{10**18}::DECIMAL(38, 18) END"
+        amount = f"coalesce({self._number('amount')}, {too_long})"
+        charged, refunded = (f"sum(greatest({sign}{amount}, 0))" for sign in ("-", ""))
         if not self._is_any(booking, f"{charged} < {refunded}"):
             return ""
         in_any = f"{charged} OVER (PARTITION BY {charge})"
