@@ -105,6 +105,7 @@ def test_an_unknown_bucket_and_two_forms_are_refused(prices: PriceBook) -> None:
     both = refusal(prices, tokens={"input": 1}, usage={"prompt_tokens": 1, "completion_tokens": 0})
     assert both == {"tokens": ["Give the counts once: as usage, or as tokens"]}
     assert refusal(prices, tokens=5) == {"tokens": ["Expected object, received number"]}
+    assert refusal(prices, tokens={}) == {"tokens": ["Object must contain at least 1 count"]}, "it cost nothing"
 
 
 def test_reasoning_is_charged_with_the_output_unless_it_has_a_rate(prices: PriceBook) -> None:

@@ -155,6 +155,8 @@ def price_text(
             searches = _read_searches(usage, suffix, searched, others, supported, scraped_most, problems)
         elif searched:
             problems.append((path_of("searches", usage_object), NO_PRICE))
+        if not (problems or counted or usage.get("tokens", True)):
+            problems.append((("tokens",), "Object must contain at least 1 count"))
         if problems:
             raise QuoteError(INVALID, problems)
         tokens = values[0], values[1]
