@@ -196,6 +196,10 @@ def test_costs_of_a_candidate_are_laid_over_the_current_tables(tmp_path: Path) -
     file = candidate(tmp_path, "{scale: {type: text}, factor: 0.5}")
     with simulate(table_of(ROWS), CARD, by=["model"], costs=file) as found:
         assert found.margin().total.margin(0) == Decimal(TEXT) / 2
+    for name, days in {"tomorrow": ("2026-10-03", ""), "yesterday": ("2026-10-01", "2026-10-02")}.items():
+        other = candidate(tmp_path, "{scale: {type: text}, factor: 0.5}", name=name, day=days[0], until=days[1])
+        with simulate(table_of(ROWS), CARD, by=["model"], costs=other) as found:
+            assert found.margin().total.unknown_revenues == (Decimal(TEXT),), "on the days without it"
     with pytest.raises(SimulationError, match=r"hold from 2026-10-01 on, and 2026-09-01 is priced at 2026-09-01"):
         simulate(table_of(ROWS), "2026-09-01", costs=file)
     later = candidate(tmp_path, "{scale: {type: image}, factor: 0.5}", name="later", day="2026-12-01")

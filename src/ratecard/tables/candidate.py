@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticKnownError
 
+from ratecard.base.instants import utc
 from ratecard.base.money import add
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
@@ -125,6 +126,10 @@ class Candidate(Frozen):
         if until is not None and first is not None and until <= first:
             raise ValueError(f"must be after effective {first}: it is the first day without these prices")
         return until
+
+    def holds(self, moment: date) -> bool:
+        """Return True if it holds at an instant, or at the beginning of a day."""
+        return utc(self.effective) <= utc(moment) and (self.until is None or utc(moment) < utc(self.until))
 
     @property
     def source(self) -> str:

@@ -23,6 +23,7 @@ from ratecard.line_items.quote import MINIMUM
 from ratecard.load.revision import RevisionError
 from ratecard.requests.service_parameters import model_named
 from ratecard.review.sides import Side, SideError, Stack, named, side_of, stack_of
+from ratecard.simulation.groups.predicates import price_basis
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape, Vector
 from ratecard.simulation.prices.pricer import Pricer
@@ -87,8 +88,21 @@ class CardCosts(Costs):
         at = self.card.at or sold.side.at
         # Suppliers do not know our accounts, so that costs have no contracts.
         shape = (sold.price.shape or sold.counted.shape)._replace(account=None)
+        if not self._holds(shape.model, at or shape.moment):
+            return None
         outcome = pricer.price(replace(self.card, at=at), shape)
         return outcome.amounts if outcome.price else None
+
+    def _holds(self, name: str | None, moment: date | None) -> bool:
+        """Return True unless a candidate that decides the price of a model does not hold at a moment."""
+        tables = self.card.card.tables
+        for candidate in reversed(self.card.candidates):
+            below = tables.below or tables
+            is_held = moment is not None and candidate.holds(moment)
+            if not is_held and price_basis(tables, name) != price_basis(below, name):
+                return False
+            tables = below
+        return True
 
     def following(self, at: datetime | None) -> Costs:
         """Return these costs; if their fixed instant is `at`, they follow the instant of the compared side instead."""
@@ -303,7 +317,7 @@ def _candidate_costs(stack: Stack, compared: Sequence[Side]) -> Costs:
                 raise SimulationError(f"{words}; give them an earlier effective date")
     except (TableError, SideError) as error:
         raise SimulationError(str(error)) from None
-    return CardCosts(Side(str(stack), card))
+    return CardCosts(Side(str(stack), card, None, stack.candidates))
 
 
 def _side(spec: Specification, tables: Path | None, base: Side | None) -> Side:
