@@ -239,6 +239,8 @@ KEYS = [
           {"type": "upscale", "model": "upscaler", "factor": "2x", "n": 5}),
     text("a typo of a count beside the tokens", "refused: body: Unrecognized key(s) in object: 'web_serch_requests'. "
          "Did you mean 'web_search_requests'?", tokens(), web_serch_requests=5),
+    text("a count of the usage beside it", "refused: body: Unrecognized key(s) in object: 'cached_token'. "
+         "Did you mean 'usage.prompt_tokens_details.cached_tokens'?", tokens(), cached_token=5),
     text("a typo of a parameter", "listed: service_parameters.enable_web_serch (0.0009)",
          tokens(), service_parameters={"enable_web_serch": "on"}),
     text("metadata of the caller's own", "priced: 0.0009", tokens(), metadata={"team": {"tokens": 5}}, guard=True),

@@ -10,6 +10,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import MOST_NAMES, REQUIRED, NotOffered, Path, Problems, field_names, wrong_type
 from ratecard.base.suggestions import suggestions
 from ratecard.requests.body import INVALID, mapping_of
+from ratecard.requests.counters import FLAT, USAGE
 from ratecard.requests.dialects import DIALECT_METERS
 from ratecard.requests.fields import Field, RequestShape, accepted, decimal, field_problems
 
@@ -43,8 +44,11 @@ def unrecognized(
     if given.keys() <= known:
         return []
     names = field_names(name for name in given if name not in known)
-    suggested = [name for name in known if name not in unsaid]
-    near = dict.fromkeys(word for name in names for word in suggestions(name, suggested, most=1))
+    suggested = {name: name for name in known if name not in unsaid}
+    # A count of `usage` may stand beside it in JSON, and always does in a row of CSV.
+    inner = {str(path[-1]): ".".join(map(str, USAGE + path)) for path in FLAT} if USAGE[0] in known else {}
+    places = inner | suggested
+    near = dict.fromkeys(places[word] for name in names for word in suggestions(name, places, most=1))
     suggestion = _quoted(near) if near else f"one of {_quoted([name for name in suggested if name not in COMMON[:2]])}"
     return [(at, f"Unrecognized key(s) in object: {_quoted(names)}. Did you mean {suggestion}?")]
 
