@@ -86,6 +86,14 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         engines.on_spark(given, progress=progress)
 
 
+def test_columns_of_two_files_that_differ_in_capitals_are_refused(engines: Engines, tmp_path: Path) -> None:
+    one, other = TEXT | {"prompt_tokens": 5, "service_tier": "batch"}, TEXT | {"Service_Tier": "batch"}
+    files = [str(written(tmp_path / f"{name}.parquet", row)) for name, row in (("a", one), ("b", other))]
+    for act in (engines.on_spark, engines.on_duckdb):
+        with pytest.raises(SimulationError, match="have one name, or differ in capitals alone"):
+            act(files)
+
+
 def test_a_table_is_read_by_its_name_and_known_by_its_files(engines: Engines, tmp_path: Path) -> None:
     written(tmp_path / "usage.parquet", SPEECH | {"characters": 5})
     engines.spark.read.parquet(str(tmp_path)).createOrReplaceTempView("spoken")

@@ -25,6 +25,7 @@ from ratecard.simulation.rows.files import (
     named_once,
     one_kind,
 )
+from ratecard.simulation.workspace import check_column_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,6 +45,8 @@ def read(session: "SparkSession", usage: Any) -> "DataFrame":
     try:
         with failures(UNREADABLE):
             frame, *others = (_one(session, str(path)) for path in paths)
+            # Spark would take names that differ in capitals for one column.
+            check_column_names(dict.fromkeys(name for part in (frame, *others) for name in part.columns))
             if others:
                 named_once(place_of(file) for part in (frame, *others) for file in part.inputFiles())
             for other in others:
