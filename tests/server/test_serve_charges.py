@@ -99,6 +99,14 @@ def test_charges_are_off_by_default(tmp_path: Path) -> None:
         assert post(server, "/charges", CHARGE).status_code == 404
 
 
+def test_options_of_a_ledger_are_refused_without_one() -> None:
+    done = CliRunner().invoke(
+        main, ["serve", "--pool-size", "3", "--charge-ahead", "9", "--host", "no-such-host.invalid"]
+    )
+    said = "without a ledger nothing uses --pool-size, --charge-ahead. Give --database too"
+    assert (done.exit_code, said in done.output) == (2, True), done.output
+
+
 @pytest.mark.parametrize(
     ("content", "database", "said"),
     [

@@ -23,6 +23,8 @@ from ratecard.processes.settings import CONFIG, SettingError, Settings, is_secre
 
 _SHOWN = {name: field for name, field in Settings.model_fields.items() if name != "tables" and not is_secret(name)}
 
+_OF_LEDGER = ("pool_size", "connect_timeout", "wait_timeout", "statement_timeout", "charge_ahead")
+
 
 def _option(name: str, field: FieldInfo) -> Decorator:
     """Return the option of a setting; without it, the environment or the file decides."""
@@ -93,6 +95,8 @@ def serve(folder: Path | None, **given: Any) -> None:
     stated = {name: value for name, value in {**given, "tables": folder}.items() if value not in (None, ())}
     with as_wrong_use(SettingError):
         settings = read_settings(stated, os.environ, {"tables": checkout_tables()})
+        if settings.database is None and (alone := [option(name) for name in _OF_LEDGER if given[name] is not None]):
+            raise SettingError(f"without a ledger nothing uses {', '.join(alone)}. Give {option('database')} too")
         _check_access(settings)
         check_tls(settings)
         if settings.tables is not None and not settings.tables.is_dir():
