@@ -5,19 +5,21 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import asdict
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
+from unittest.mock import Mock
 
 import av
 import pytest
 from made_videos import black, mp4, number, patched, sound_alone, video
 
 from ratecard import QuoteError
-from ratecard.probe import Limits, probe
+from ratecard.probe import Limits, probe, worker
 from ratecard.probe.container import OPTIONS
 from ratecard.probe.probing import UnreadableError
-from ratecard.probe.worker import facts_of_bytes, read_source
+from ratecard.probe.worker import decode, facts_of_bytes, read_source
 
 NO_VIDEO_FILE = "it is not an MP4, MOV, WebM or Matroska file"
 
@@ -69,6 +71,7 @@ def test_only_four_containers_are_read(file: bytes) -> None:
             "it says that it is 100 ms long, and its frames take 1969 ms",
             id="says that it is shorter",
         ),
+        pytest.param(lambda: patched(mp4(), b"mdhd", 16, number(0)), "it has no duration", id="says no length"),
         pytest.param(
             lambda: video(frames=2, rate=Fraction(1, 50_000), size=(64, 48)),
             "it says that it takes 100000 seconds. Allowed: more than 0, at most 86400",
@@ -161,6 +164,7 @@ def test_an_error_is_a_tree_at_the_field() -> None:
         ("data:video/mp4;base64,AAEé", "its data URI is not valid base64"),
         ("data:video/mp4;base64,", "it is empty"),
         ("data:,", "it is empty"),
+        ("data:,é", NO_VIDEO_FILE),
         ("DATA:video/mp4,%00%01", NO_VIDEO_FILE),
         ("data:;base64," + "A" * 2000, "its data URI holds more than 1000 bytes"),
         ("data:," + "A" * 1001, "its data URI holds more than 1000 bytes"),
@@ -170,6 +174,22 @@ def test_an_error_is_a_tree_at_the_field() -> None:
 def test_data_uris_are_bounded_and_strict(uri: str, reason: str) -> None:
     with pytest.raises(UnreadableError, match=reason):
         read_source(uri, Limits(max_bytes=1000))
+
+
+@pytest.mark.parametrize(("length", "reason"), [(4000, "its data URI holds more than"), (4001, "its URL is too long")])
+def test_a_data_uri_longer_than_any_encoding_is_refused_before_it_is_sent_on(length: int, reason: str) -> None:
+    with pytest.raises(QuoteError, match=reason):
+        probe("data:,".ljust(length, "A"), Limits(max_bytes=1000))
+
+
+def test_base64_may_be_percent_encoded_too() -> None:
+    assert decode("data:;base64," + "%41" * 400 + "A" * 800, Limits(max_bytes=1000)) == bytes(900)
+
+
+def test_a_file_that_needs_more_memory_than_the_process_may_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "read_source", Mock(side_effect=MemoryError))
+    answer = worker._answer({"video_url": "data:,x", "limits": asdict(Limits())})
+    assert answer == {"refused": "it would take too much memory to read"}
 
 
 def test_a_data_uri_that_is_too_long_is_not_decoded_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,9 +234,10 @@ def test_the_process_gets_nothing_secret(monkeypatch: pytest.MonkeyPatch, tmp_pa
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such bounds")
 def test_the_process_is_confined(tmp_path: Path) -> None:
     code = """
-import sys
+import resource, signal, sys
 from ratecard.probe.worker import confine
 confine(1)
+print(signal.alarm(2), resource.getrlimit(resource.RLIMIT_CPU), resource.getrlimit(resource.RLIMIT_CORE))
 try:
     bytearray(3 * 2**30)
 except MemoryError:
@@ -231,5 +252,5 @@ while True:
     pass
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == ["no more memory", "File too large"]
+    assert done.stdout.splitlines() == ["2 (2, 2) (0, 0)", "no more memory", "File too large"]
     assert done.returncode < 0

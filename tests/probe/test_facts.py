@@ -1,5 +1,6 @@
 """Seconds, size and frame rate of real files, exactly."""
 
+import struct
 from base64 import b64encode
 from collections.abc import Callable
 from fractions import Fraction
@@ -9,6 +10,7 @@ from made_videos import NTSC, number, patched, video, with_cover
 
 from ratecard import PriceBook, SourceVideo
 from ratecard.probe import probe
+from ratecard.probe.container import standard
 from ratecard.probe.probing import UnreadableError
 from ratecard.probe.worker import facts_of_bytes as facts
 
@@ -63,6 +65,29 @@ def test_a_variable_frame_rate_is_the_average() -> None:
     assert found.seconds is not None and found.fps is not None
     assert Fraction(9, 10) < found.seconds <= Fraction(1)
     assert found.fps * found.seconds == len(times)
+
+
+@pytest.mark.parametrize(("container", "seconds"), [("mp4", Fraction(15894, 16000)), ("matroska", Fraction(993, 1000))])
+def test_a_picture_that_begins_late_takes_the_time_from_its_first_frame(container: str, seconds: Fraction) -> None:
+    assert facts(video(container, times=tuple(range(1000, 2000, 40)), size=(64, 48))).seconds == seconds
+
+
+def test_the_lists_of_later_fragments_are_read_also_where_an_index_in_front_says_a_length() -> None:
+    file = video("mp4", movflags="dash+frag_keyframe+empty_moov")
+    last_time = file.rindex(b"tfdt") + 8
+    late = file[:last_time] + struct.pack(">Q", 1_000_000) + file[last_time + 8 :]
+    assert facts(late).seconds == Fraction(1_010_010, 30_000)
+
+
+def test_a_length_that_the_file_states_is_used_where_the_packets_differ_by_their_rounding() -> None:
+    """Without the tag of the track, the length of all tracks; the times of packets are whole milliseconds."""
+    file = video("webm", rate=Fraction(48), frames=61).replace(b"DURATION", b"UNKNOWN!")
+    assert facts(patched(file, b"\x44\x89\x88", 0, struct.pack(">d", 1270.833))).seconds == Fraction(1270833, 10**6)
+
+
+@pytest.mark.parametrize(("rate", "exact"), [("30.00002", 30), ("30.00004", Fraction("30.00004"))])
+def test_a_rate_is_rounded_by_less_than_a_millionth(rate: str, exact: Fraction) -> None:
+    assert standard(Fraction(rate)) == exact
 
 
 @pytest.mark.parametrize("first", [0, 15])

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import asdict
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from made_videos import mp4, video
@@ -15,6 +15,7 @@ from video_server import VideoServer
 from ratecard import QuoteError
 from ratecard.probe import probe
 from ratecard.probe.probing import UnreadableError
+from ratecard.probe.web import BLOCK, RangedFile
 from ratecard.probe.worker import facts_of_bytes, read_source
 
 # A noisy picture fills about 20 kB a frame: these files have some megabytes, most of them media.
@@ -46,10 +47,25 @@ def test_no_byte_is_fetched_twice(server: VideoServer) -> None:
     assert len(server.requests) < len(file) / 2**16
 
 
+def test_pieces_double_in_order_and_end_where_a_block_is_known() -> None:
+    asked: list[tuple[int, int]] = []
+
+    class Recorded:
+        def read(self, first: int, count: int, size: int) -> bytes:
+            asked.append((first // BLOCK, count // BLOCK))
+            return bytes(count)
+
+    file = RangedFile(cast(Any, Recorded()), b"", 99 * BLOCK)
+    for block in (7, 1, 2, 4, 5, 7, 8):
+        file.seek(block * BLOCK)
+        assert (len(file.read(0)), len(file.read(10)), len(file.read())) == (0, 10, BLOCK - 10)
+    assert asked == [(7, 1), (1, 1), (2, 2), (4, 3), (8, 1)]
+
+
 def test_a_server_without_ranges_is_read_whole(server: VideoServer) -> None:
     file = server.paths["/video"] = video(**BIG)
     server.ranges = False
-    assert read_source(server.url(), server.limits()) == facts_of_bytes(file)
+    assert read_source(server.url(), server.limits(max_bytes=len(file))) == facts_of_bytes(file)
     assert (server.sent, len(server.requests)) == (len(file), 1)
 
 

@@ -38,7 +38,7 @@ def decode(uri: str, limits: Limits) -> bytes:
     if len(payload) > longest:
         raise UnreadableError(f"its data URI holds more than {limits.megabytes}")
     try:
-        content = unquote_to_bytes(payload) if not base64 or "%" in payload else payload.encode("ascii")
+        content = unquote_to_bytes(payload)
         content = binascii.a2b_base64(content, strict_mode=True) if base64 else content
     except ValueError:
         raise UnreadableError("its data URI is not valid base64") from None
