@@ -14,6 +14,7 @@ from ratecard.accounts import CurrencyError, settle
 from ratecard.ledger import LedgerConflictError, LedgerError, join_parts, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.store import Ledger
 from ratecard.line_items import LedgerEntry
+from ratecard.line_items.ledger_entry import InferenceDetails
 from ratecard.tables.limits import Rates
 
 Shown = tuple[str, ...]
@@ -142,6 +143,8 @@ def test_a_part_without_its_first_is_refused() -> None:
         assert str(caught.value) == (
             f"row {len(alone)}: m-0 is a further part of request 'r', whose first part is not among the rows"
         )
+    timed = replace(entries[0], details=InferenceDetails("r", 25))
+    assert join_parts((timed, entries[1])) == ((timed, entries[1]),), "the request alone joins them"
     refund = replace(entries[0], unit=Decimal(-1), amount=Decimal(2))
     assert join_parts((*entries, refund)) == (entries, (refund,))
 

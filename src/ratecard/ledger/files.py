@@ -348,22 +348,19 @@ def join_parts(entries: Iterable[LedgerEntry]) -> tuple[Parts, ...]:
     (Decimal('0.20'), [(Decimal('-0.15'), 'DIEM'), (Decimal('-0.05'), 'USD')])
     """
     charges: list[list[LedgerEntry]] = []
-    further_parts: list[tuple[int, LedgerEntry]] = []
+    further_parts: list[tuple[int, tuple[object, ...], LedgerEntry]] = []
     first_parts: dict[tuple[object, ...], list[LedgerEntry]] = {}
     for number, entry in enumerate(entries, 1):
-        if not entry.unit and entry.amount < 0 and entry.details:
-            further_parts.append((number, entry))
+        key = (entry.details.request_id, entry.sku, entry.price_per_unit) if entry.details else None
+        if key and not entry.unit and entry.amount < 0:
+            further_parts.append((number, key, entry))
             continue
         charges.append([entry])
-        if entry.unit > 0 and entry.details:
-            first_parts.setdefault(_key(entry), charges[-1])
-    for number, entry in further_parts:
-        if _key(entry) not in first_parts:
-            words = f"is a further part of request {entry.details and entry.details.request_id!r}"
+        if key and entry.unit > 0:
+            first_parts.setdefault(key, charges[-1])
+    for number, first_key, entry in further_parts:
+        if first_key not in first_parts:
+            words = f"is a further part of request {first_key[0]!r}"
             raise LedgerError(f"row {number}: {entry.sku} {words}, whose first part is not among the rows")
-        first_parts[_key(entry)].append(entry)
+        first_parts[first_key].append(entry)
     return tuple(map(tuple, charges))
-
-
-def _key(entry: LedgerEntry) -> tuple[object, ...]:
-    return entry.details and entry.details.request_id, entry.sku, entry.price_per_unit
