@@ -3,9 +3,11 @@
 import asyncio
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -14,11 +16,27 @@ from sqlalchemy import text
 
 from databases import POSTGRES
 from ratecard.ledger import LedgerError, LedgerUnavailableError, charge_async, open_ledger
+from ratecard.ledger.database import Turns, Waiting
 from ratecard.ledger.store import Ledger
+from ratecard.processes.settings import Settings
 
 # Seconds, far more than anything takes on a busy machine: a test fails only if something never happens.
 PATIENCE = 120
 WRITERS = 12  # more than connections and threads of the ledger below
+
+
+class CountedTurns(Turns):
+    """Turns that count, for each account, the writers that have had it or wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wanted = Counter[str]()
+
+    @contextmanager
+    def _take(self, account: str, seconds: int) -> Iterator[None]:
+        self.wanted[account] += 1
+        with super()._take(account, seconds):
+            yield
 
 
 @pytest.fixture
@@ -26,6 +44,7 @@ def small(database: str) -> Iterator[Ledger]:
     with open_ledger(database, pool_size=2) as ledger:
         for account in "ab":
             append(ledger, account, "first")
+        ledger._turns = CountedTurns()
         yield ledger
 
 
@@ -54,9 +73,8 @@ def blocked(ledger: Ledger, account: str) -> Iterator[None]:
 
 
 def writers(ledger: Ledger, account: str) -> int:
-    """How many writers have the turn of an account, or wait for it."""
-    turn = ledger._turns._turns.get(account)
-    return turn.wanted if turn else 0
+    assert isinstance(ledger._turns, CountedTurns)
+    return ledger._turns.wanted[account]
 
 
 def test_threads_that_wait_for_one_account_delay_no_other(small: Ledger) -> None:
@@ -116,6 +134,13 @@ def test_a_setting_that_makes_no_sense_is_refused(database: str) -> None:
             with pytest.raises(LedgerError) as caught:
                 open_ledger(database, **{name: wrong})
             assert str(caught.value) == f"{name}={wrong!r}. Allowed: a whole number, 1 to 86400"
+
+
+def test_the_library_and_the_server_wait_as_long(database: str) -> None:
+    settings = Settings()
+    of_server = Waiting(*(getattr(settings, field.name) for field in fields(Waiting)))
+    with open_ledger(database) as ledger:
+        assert ledger.waiting == Waiting() == of_server
 
 
 @pytest.mark.skipif(not POSTGRES, reason="needs a PostgreSQL")

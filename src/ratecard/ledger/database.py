@@ -4,12 +4,13 @@ import logging
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from itertools import count
 from time import monotonic_ns
 from typing import Any
+from weakref import WeakValueDictionary
 
 from sqlalchemy import URL, Connection, Engine, create_engine, delete, event, false, insert, make_url, select
 from sqlalchemy.exc import (
@@ -263,18 +264,12 @@ def try_to_write(connection: Connection) -> None:
     connection.rollback()
 
 
-@dataclass(slots=True)
-class _Turn:
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    wanted: int = 0
-
-
 class Turns:
     """One writer at a time for each account: writers that wait hold no connection, and delay no other account."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._turns: dict[str, _Turn] = {}
+        self._turns = WeakValueDictionary[str, threading.Lock]()
 
     @contextmanager
     def take(self, accounts: Iterable[str], seconds: int) -> Iterator[None]:
@@ -287,17 +282,10 @@ class Turns:
     @contextmanager
     def _take(self, account: str, seconds: int) -> Iterator[None]:
         with self._lock:
-            turn = self._turns.setdefault(account, _Turn())
-            turn.wanted += 1
+            turn = self._turns.setdefault(account, threading.Lock())
+        if not turn.acquire(timeout=seconds):
+            raise LedgerUnavailableError(f"the ledger is busy: other appends to {account!r} took {seconds} s")
         try:
-            if not turn.lock.acquire(timeout=seconds):
-                raise LedgerUnavailableError(f"the ledger is busy: other appends to {account!r} took {seconds} s")
-            try:
-                yield
-            finally:
-                turn.lock.release()
+            yield
         finally:
-            with self._lock:
-                turn.wanted -= 1
-                if not turn.wanted:
-                    del self._turns[account]
+            turn.release()
