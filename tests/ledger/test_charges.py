@@ -396,6 +396,11 @@ async def used(writer: Ledger | AsyncConnection) -> list[Any]:
     return [first.new, *many, gone.new]
 
 
+def test_the_forms_for_an_event_loop_say_what_the_others_say() -> None:
+    for function, form in ((charge, charge_async), (append_many, append_many_async), (refund, refund_async)):
+        assert form.__doc__ == function.__doc__
+
+
 def test_in_an_event_loop(ledger: Ledger) -> None:
     assert asyncio.run(used(ledger)) == [True] * 3
     assert asyncio.run(used(ledger)) == [False] * 3

@@ -66,7 +66,8 @@ def test_json_is_a_page_of_numbers_with_all_their_digits(prices: PriceBook) -> N
     assert '"amount":-0.1234567890123456789012345678901234567890,' in ledger_json([exact])
     assert '"amount":-0.000000625,' in ledger_json([replace(exact, amount=Decimal("-6.25E-7"))])
     assert '"inferenceDetails":null' in ledger_json([exact])
-    assert list(read_ledger(json.dumps([]))) == []
+    for space in ("", "\n", "\n\n"):
+        assert read_ledger(space + "[]") == ()
 
 
 def test_csv_is_read_by_any_reader(prices: PriceBook) -> None:

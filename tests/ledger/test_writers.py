@@ -5,7 +5,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -107,6 +107,14 @@ def test_a_driver_that_does_not_say_its_mode_is_refused(dialect: str) -> None:
     silent = SimpleNamespace(driver_connection=object(), dbapi_connection=object())
     connection: Any = SimpleNamespace(dialect=SimpleNamespace(name=dialect), connection=silent, execute=lambda _: None)
     with pytest.raises(LedgerError, match=r"^the connection may be in AUTOCOMMIT, which its driver does not say"):
+        check_transaction(connection)
+
+
+@pytest.mark.parametrize("autocommit", [False, True])
+def test_a_driver_of_postgresql_is_asked_for_its_mode(autocommit: bool) -> None:
+    driver = SimpleNamespace(dbapi_connection=SimpleNamespace(autocommit=autocommit))
+    connection: Any = SimpleNamespace(dialect=SimpleNamespace(name="postgresql"), connection=driver)
+    with pytest.raises(LedgerError, match="the connection is in AUTOCOMMIT") if autocommit else nullcontext():
         check_transaction(connection)
 
 

@@ -17,6 +17,13 @@ def run(code: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
 
 
+def test_a_ledger_in_files_needs_no_extra() -> None:
+    code = "import ratecard.ledger as ledger; print(ledger.ledger_csv([])); ledger.open_ledger('sqlite:///x')"
+    done = run(WITHOUT.format(names=["sqlalchemy"]) + code)
+    assert done.stdout.startswith("timestamp,")
+    assert "a ledger in a database needs sqlalchemy: pip install 'ratecard[server]'" in done.stderr
+
+
 @pytest.mark.parametrize(("name", "missing"), [("server", "fastapi"), ("testing", "hypothesis")])
 def test_a_package_without_its_extra_says_what_to_install(name: str, missing: str) -> None:
     done = run(WITHOUT.format(names=[missing]) + f"import ratecard; ratecard.{name}")
