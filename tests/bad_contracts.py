@@ -24,7 +24,9 @@ OVERRIDES = {
     "- {for: {type: text, charge: token}, percent: -5%}": "no charge 'token'. Did you mean 'tokens'?",
     "- {for: {type: text, conditions: {tokens: outputs}}, percent: -5%}": "no rate of type text is for tokens: outputs",
     "- {for: {type: text, conditions: {tokens: [output, inp]}}, percent: -5%}": "no rate of type text is for tokens: i",
-    "- {for: {model: flat, conditions: {service_tier: batch}}, factor: 2}": "no rate of model flat is for service_tier",
+    "- {for: {model: flat, conditions: {service_tier: batch}}, factor: 2}": (
+        "no rate of model flat is for service_tier: batch. Allowed: context, tokens"
+    ),
     "- {for: {model: clip, conditions: {audio: true}}, percent: -5%}": "no rate of model clip is for audio: true",
     "- {for: {type: text, except: {model: clip}}, percent: -5%}": "leaves nothing out: no model of type text is of",
     "- {for: {family: clips, except: [{model: clip}, {type: text}]}, percent: -5%}": "is of type text. Leave it out",

@@ -197,11 +197,16 @@ def test_a_correction_is_held_against_the_whole_term(until: str) -> None:
     assert refused([], [signed.replace("source:", "correction: agreed\nsource:")], tables, tables) == []
 
 
-@pytest.mark.parametrize(("until", "closed"), [("2027-10-01", True), ("2027-01-01", False)])
-def test_a_price_of_a_model_that_the_extended_contract_closes_meets_nothing(until: str, closed: bool) -> None:
-    base = contract("- {for: {family: clips}, closed: true}", until=until)
+@pytest.mark.parametrize(
+    ("begins", "until", "closed"),
+    [("2026-10-01", "2027-10-01", True), ("2026-12-01", "2027-10-01", True), ("2026-10-01", "2027-01-01", False)],
+)
+def test_a_price_of_a_model_that_the_extended_contract_closes_meets_nothing(
+    begins: str, until: str, closed: bool
+) -> None:
+    base = contract("- {for: {family: clips}, closed: true}", begins=begins, until=until)
     new = contract(
-        "- {for: {model: clip}, percent: -5%}\n- {for: {type: [video, text]}, percent: -9%}",
+        "- {for: {model: [clip, hidden]}, percent: -5%}\n- {for: {type: [video, text]}, percent: -9%}",
         *("other", "a-2", "2026-12-01"),
         further="extends: acme\n",
     )

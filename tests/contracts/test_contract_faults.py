@@ -4,7 +4,8 @@ import pytest
 
 from bad_contracts import HEADS, OVERRIDES
 from contract_tables import TABLES, card_of, contract
-from ratecard.base.errors import TableError
+from ratecard.base.errors import Fault, TableError
+from ratecard.contracts.checks import fault_at
 
 EURO = TABLES["text.yaml"].replace("currency: USD", "currency: EUR", 1)
 
@@ -132,6 +133,10 @@ def test_two_overrides_that_meet_are_one_fault_however_many_models_they_are_for(
     found = faults(contract("- {for: {type: text}, percent: -5%}\n- {for: {type: text}, percent: -9%}"))
     assert found.startswith("contracts/c0.yaml:8: tiered and 1 further model: percent and percent")
     assert len(found.splitlines()) == 1
+
+
+def test_a_contract_of_no_file_is_at_its_first_line() -> None:
+    assert fault_at("", "acme", "words") == Fault("", 1, ("acme",), "words")
 
 
 def test_a_contract_outside_of_its_folder_is_told_where_to_go() -> None:

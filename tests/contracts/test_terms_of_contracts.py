@@ -59,16 +59,26 @@ def test_a_model_that_is_kept_is_unknown_to_all_others_and_a_closed_one_to_the_c
     keeps = contract("- {for: {model: hidden}, only: true}\n- {for: {model: clip}, closed: true}")
     named = contract("- {for: {model: hidden}, rate: 1}", "named", "a-2")
     type_ = contract("- {for: {type: video}, percent: -5%}", "type", "a-3")
-    card = card_of(keeps, named, type_)
+    closes = contract("- {for: {type: video}, closed: true}", "closes", "a-4")
+    card = card_of(keeps, named, type_, closes)
     known = {}
-    for account in ("a-1", "a-2", "a-3", "nobody"):
+    for account in ("a-1", "a-2", "a-3", "a-4", "nobody"):
         book = card.at(DAY, account=account)
         known[account] = [model.model for model in book.models("video")]
-    assert known == {"a-1": ["hidden"], "a-2": ["clip", "hidden"], "a-3": ["clip"], "nobody": ["clip"]}
+    assert known == {"a-1": ["hidden"], "a-2": ["clip", "hidden"], "a-3": ["clip"], "a-4": [], "nobody": ["clip"]}
     for day in (date(2026, 2, 1), DAY, date(2028, 1, 1)):
         with pytest.raises(QuoteError, match="not found: hidden"):
             card.at(day).quote_video({"model": "hidden"})
     assert card.digest == card_of().digest
+
+
+def test_a_pattern_of_a_model_that_is_kept_means_nothing_to_others() -> None:
+    videos = TABLES["video.yaml"].replace("  - model: hidden\n", "  - model: hidden\n    patterns: ['hidden-*']\n")
+    tables = TABLES | {"names.yaml": "patterns: true\n", "video.yaml": videos}
+    card = card_of(contract("- {for: {model: hidden}, only: true}"), tables=tables)
+    assert card.at(DAY, contract="acme").quote_video({"model": "hidden-2"}).total == Decimal("0.30")
+    with pytest.raises(QuoteError, match="not found: hidden-2"):
+        card.at(DAY).quote_video({"model": "hidden-2"})
 
 
 def test_a_successor_that_is_kept_is_not_named() -> None:

@@ -85,7 +85,7 @@ def contract_price(
     most, least = winner(layers, "at_most"), winner(layers, "at_least")
     if most and least and _stated(least, factors) > _stated(most, factors):
         first, second = sorted((most, least), key=lambda bound: _line(bound.source))
-        words = f"{second.kind} {text(second.amount or Decimal(0))} and {first.kind} {text(first.amount or Decimal(0))}"
+        words = f"{second.kind} {text(_stated(second, ()))} and {first.kind} {text(_stated(first, ()))}"
         raise UnclearError(second, f"{words} ({first.source}) contradict each other: at_least is above at_most")
     if most and amount > _stated(most, factors):
         amount, override = _stated(most, factors), most
