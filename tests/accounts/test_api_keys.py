@@ -325,6 +325,8 @@ def test_what_json_has_no_number_for_is_not_written() -> None:
     for word in ("NaN", "Infinity"):
         with pytest.raises(ValueError, match=f"JSON has no {word}"):
             ApiKey(newField=Decimal(word)).model_dump_json()
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            ApiKey.model_validate({"newField": float(word)}).model_dump_json()
 
 
 @pytest.mark.parametrize("record", [ConsumptionLimits, Amounts])

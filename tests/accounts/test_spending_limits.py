@@ -159,6 +159,11 @@ def test_each_part_of_a_split_is_compared_with_its_own_limit(
     )
 
 
+def test_what_bundled_credits_pay_alone_is_within_any_limit(quote: Quote) -> None:
+    paid = {"BUNDLED_CREDITS": Decimal("0.77")}
+    assert within_limits(quote, {"consumptionLimits": {"usd": "0"}}, Decimal(1), paid=paid)
+
+
 @pytest.mark.parametrize(
     ("spent", "more", "said"),
     [

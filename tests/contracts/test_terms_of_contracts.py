@@ -337,11 +337,23 @@ def test_what_terms_come_to_later_is_announced_before_and_within_them() -> None:
     versions = {date(2026, 9, 15): [later, then, (now, "1")], date(2026, 10, 1): [later, (now, "0.8")]}
     for day, expected in (versions | {date(2027, 10, 1): [(now, "1")]}).items():
         for book in (card.at(day, account="a-1"), card.at(day, contract="acme")):
+            versions_then = book.tables.models["flat"].versions
             found = [
                 (str(version.begins.date()), str(version.charges[0].unit_rate(version.charges[0].rates[0])))
-                for version in book.tables.models["flat"].versions
+                for version in versions_then
             ]
             assert found == expected, day
+            announced = [version.announced for version in versions_then]
+            assert announced == [date(2026, 1, 1)] * (len(expected) - 1) + [None]
+
+
+def test_terms_that_begin_with_a_version_of_the_list_make_no_further_one() -> None:
+    days = ("2026-10-01", "2026-01-01")
+    versions = [by_tokens("- {tokens: [input, output], rate: 1}", effective=day) for day in days]
+    tables = {"text.yaml": family(text_model("flat", *versions))}
+    card = card_of(contract("- {for: {model: flat}, percent: -20%}"), tables=tables)
+    found = card.at(date(2026, 9, 15), account="a-1").tables.models["flat"].versions
+    assert [str(version.begins.date()) for version in found] == ["2027-10-01", *days]
 
 
 def test_an_override_whose_term_no_version_reaches_is_said_to_meet_nothing() -> None:

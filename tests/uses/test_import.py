@@ -129,6 +129,13 @@ def test_the_command_quote_loads_only_what_it_needs() -> None:
     assert run(code).stdout.endswith("\n[]\n")
 
 
+def test_the_modules_of_accounts_are_loaded_with_their_names() -> None:
+    code = (
+        "import ratecard.accounts, sys; print([name for name in sys.modules if name.startswith('ratecard.accounts.')])"
+    )
+    assert run(code).stdout == "[]\n"
+
+
 def test_no_validator_is_built_before_it_is_used() -> None:
     """Pydantic would build one for each class, most of them parts of others."""
     code = (

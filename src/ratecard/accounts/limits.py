@@ -307,7 +307,7 @@ def rate_limit_headers(
         words = "this limit counts tokens too; give those of the minute" if tokens is None else "this limit counts none"
         raise LimitError(f"tokens={tokens!r}: {words}")
     moment = in_utc(now)
-    reset = int(moment.replace(second=0, microsecond=0).timestamp()) + _MINUTE
+    reset = int(moment.replace(second=0).timestamp()) + _MINUTE
     remaining = limit.requests - whole_number("requests", requests)
     values: list[int | str] = [limit.requests, 0 if enforced else max(remaining, 0), reset]
     if limit.tokens is not None and tokens is not None:
