@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from asking import asked, post
+from fastapi import HTTPException
 
 import ratecard
 from ratecard.server import application
@@ -43,6 +44,14 @@ def test_the_check_of_the_host_decides_about_a_token(
     if status == 401:
         assert all(set(answer.json()) == {"error"} for answer in answers)
         assert all(answer.headers["www-authenticate"] == "Bearer" for answer in answers)
+
+
+def test_a_check_may_refuse_by_itself(card: ratecard.RateCard) -> None:
+    def busy(_: str) -> str:
+        raise HTTPException(429, "slowly")
+
+    with asked(application(card, check=busy)) as client:
+        assert post(client, authorization="Bearer sesame").status_code == 429
 
 
 def test_two_keys_of_one_request_are_refused(card: ratecard.RateCard) -> None:
@@ -108,3 +117,16 @@ def test_a_byte_order_mark_is_no_part_of_a_file_of_keys(tmp_path: Path) -> None:
     file.write_text("# keys of\nacme:abcdefgh", encoding="utf-8-sig")
     keys = KeyFile(file)
     assert (keys.account("abcdefgh"), keys.account("keys")) == ("acme", None)
+
+
+def test_a_file_of_keys_is_looked_at_once_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 10**9
+    monkeypatch.setattr("ratecard.server.auth.monotonic_ns", lambda: now)
+    file = tmp_path / "keys"
+    file.write_text("acme:abcdefgh")
+    keys = KeyFile(file)
+    file.write_text("other-account:abcdefgh")
+    now += 10**9 - 1
+    assert keys.account("abcdefgh") == "acme"
+    now += 1
+    assert keys.account("abcdefgh") == "other-account"

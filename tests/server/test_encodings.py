@@ -4,6 +4,7 @@ import asyncio
 import zlib
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import AsyncMock
 
 import brotli  # type: ignore[import-untyped]
 import pytest
@@ -12,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import Message
 
 import ratecard
-from ratecard.server import application
+from ratecard.server import application, http
 from ratecard.server.http import answer_encoded, preferred
 
 BODIES = [b"x" * 500, bytes(range(256)) * 500, bytes(range(256)) * 600]
@@ -133,3 +134,12 @@ def test_a_long_answer_of_the_tables_is_encoded_when_asked(client: Any, encoding
         if encoding == "gzip":  # the client decodes it; whether it knows br depends on installed packages
             assert packed.content == plain.content
     assert int(pairs[1][0].headers["content-length"]) * 5 < int(pairs[1][1].headers["content-length"])
+
+
+@pytest.mark.parametrize(("size", "threads"), [(2**17 - 1, 0), (2**17, 1)])
+def test_long_answers_are_compressed_in_a_thread(size: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_thread = AsyncMock(side_effect=lambda compress: compress())
+    monkeypatch.setattr(http, "run_in_threadpool", in_thread)
+    responder = http._BrotliResponder(Response(), 0)
+    assert brotli.decompress(asyncio.run(responder.apply_compression(bytes(size), more_body=False))) == bytes(size)
+    assert in_thread.await_count == threads

@@ -196,6 +196,7 @@ PLAIN, NOT_OFFERED = "text/plain; version=0.0.4", "a/b, "
         (NOT_OFFERED.ljust(1024 - len(FIGURES)) + FIGURES, FIGURES),
         (NOT_OFFERED.ljust(1024 - len(FIGURES)) + FIGURES + ", a/b", FIGURES),
         (NOT_OFFERED.ljust(1025 - len(FIGURES)) + FIGURES, PLAIN),
+        (NOT_OFFERED.ljust(1025 - len(FIGURES)) + FIGURES + ", a/b", PLAIN),
         (NOT_OFFERED.ljust(1024 - len(FIGURES)) + FIGURES + "9", PLAIN),
         (NOT_OFFERED * 1000 + FIGURES, PLAIN),
         (NOT_OFFERED * 1000 + FIGURES + ", a/b", PLAIN),
@@ -218,7 +219,7 @@ def test_metrics_leave_out_the_file_of_a_worker_that_begins_or_ends_just_now(
 ) -> None:
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
     tmp_path.joinpath("counter_1.db").touch()
-    tmp_path.joinpath("gauge_livemax_2.db").symlink_to("gone")
+    tmp_path.joinpath("counter_2.db").symlink_to("gone")
     counter: Any = MmapedDict(str(tmp_path / "counter_3.db"))  # type: ignore[no-untyped-call]
     counter.write_value(mmap_key("served", "served_total", [], [], "Answers."), 5, 0)
     counter.close()
