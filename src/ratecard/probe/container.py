@@ -84,10 +84,7 @@ def _by_the_last_packets(container: InputContainer, video: VideoStream) -> Fract
 def _ends(container: InputContainer, video: VideoStream) -> tuple[Fraction, Fraction]:
     """Return the end of the last packet of any track, and of the last packet of the video track, in seconds."""
     ends: dict[int, Fraction] = {}
-    try:
-        container.seek(_NEVER, stream=video)
-    except av.error.FFmpegError:
-        raise UnreadableError("its index is damaged, or it is cut short") from None
+    container.seek(_NEVER, stream=video)
     for packet in container.demux():
         if packet.pts is not None and packet.time_base is not None:
             end = (packet.pts + (packet.duration or 0)) * packet.time_base
