@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 import ratecard
 from databases import away
 from ratecard.base.errors import QuoteError
+from ratecard.base.messages import too_big
 from ratecard.ledger import Clock, open_ledger
 from ratecard.ledger.store import Ledger
 from ratecard.server import Bearer, LiveRateCard
@@ -174,8 +175,10 @@ def test_everything_that_is_wrong_with_a_charge_is_said_at_once(client: TestClie
         "Invalid amount. Expected digits like 0.25, at most 100 before and after the point"
     ]
     assert said(answer, "paid", "DIEM") == ["Number must be greater than or equal to 0"]
-    answer = client.post("/charges", json={"usage": [], "timestamp": "2026-10-01", "paid": 1})
+    more = {"usage": [], "timestamp": "2026-10-01", "paid": 1, "execution_ms": 2**53 + 1}
+    answer = client.post("/charges", json=more)
     assert said(answer, "usage") == ["Expected object, received array"]
+    assert said(answer, "execution_ms") == [too_big(2**53)]
     assert said(answer, "timestamp")[0].startswith("Invalid datetime.")
     assert said(answer, "request_id") == ["Required"]
     assert said(answer, "paid") == ["Expected object, received number"]
