@@ -6,6 +6,7 @@ from bad_contracts import HEADS, OVERRIDES
 from contract_tables import TABLES, card_of, contract
 from ratecard.base.errors import Fault, TableError
 from ratecard.contracts.checks import fault_at
+from token_tables import by_tokens, family, text_model
 
 EURO = TABLES["text.yaml"].replace("currency: USD", "currency: EUR", 1)
 
@@ -133,6 +134,23 @@ def test_two_overrides_that_meet_are_one_fault_however_many_models_they_are_for(
     found = faults(contract("- {for: {type: text}, percent: -5%}\n- {for: {type: text}, percent: -9%}"))
     assert found.startswith("contracts/c0.yaml:8: tiered and 1 further model: percent and percent")
     assert len(found.splitlines()) == 1
+
+
+METERS = """\
+meters:
+  - meter: token
+    dimensions: {direction: [input, output]}
+    buckets: [{bucket: input, direction: input}, {bucket: output, direction: output}]
+conditions:
+  - {condition: tempo, values: [slow, quick, even]}
+"""
+
+
+def test_a_value_without_a_rate_of_a_condition_without_a_default_is_told_those_with_one() -> None:
+    rates = (f"- {{tokens: [input, output], tempo: {tempo}, rate: 2}}" for tempo in ("slow", "quick"))
+    tables = {"meters.yaml": METERS, "text.yaml": family(text_model("seen", by_tokens("\n".join(rates))))}
+    found = faults(contract("- {for: {model: seen, conditions: {tempo: even}}, factor: 2}"), tables=tables)
+    assert "no rate of model seen is for tempo: even. Allowed: slow, quick. Name" in found
 
 
 def test_a_contract_of_no_file_is_at_its_first_line() -> None:
