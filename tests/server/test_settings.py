@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from ratecard.cli import main
+from ratecard.ledger.clock import MOST_AHEAD
 from ratecard.processes.settings import SettingError, Settings, is_secret, option, read_settings, variable
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "operation.md"
@@ -78,6 +79,34 @@ def test_a_file_that_is_not_understood_is_refused(tmp_path: Path, text: str, wor
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="cannot be read: No such file"):
         read_settings({"config": tmp_path / "none.toml"}, {})
+
+
+COUNTED, SECONDS = (1, 86_400), (1, 3600)
+# The least and the most of each number; None: any.
+BOUNDS = {
+    **dict.fromkeys(("pool_size", "connect_timeout", "wait_timeout", "statement_timeout"), COUNTED),
+    **dict.fromkeys(("grace", "keep_alive", "header_seconds", "body_seconds", "write_seconds"), SECONDS),
+    **dict.fromkeys(("workers", "connections"), (1, None)),
+    "port": (0, 65535),
+    "charge_ahead": (0, MOST_AHEAD),
+    "drain": (0, 3600),
+    "address_connections": (0, None),
+    "header_bytes": (1024, 2**20),
+    "body_bytes": (1024, 2**30),
+}
+
+
+def test_each_number_has_its_bounds() -> None:
+    assert {name for name, field in Settings.model_fields.items() if type(field.default) is int} == BOUNDS.keys()
+    for name, (least, most) in BOUNDS.items():
+        for bound, beyond in ((least, least - 1), *([] if most is None else [(most, most + 1)])):
+            assert getattr(read_settings({name: bound}, {}), name) == bound
+            with pytest.raises(SettingError, match=option(name)):
+                read_settings({name: beyond}, {})
+
+
+def test_a_proxy_is_kept_as_it_was_written() -> None:
+    assert read_settings({"forwarded_allow": "10.0.0.1,10.0.0.0/8"}, {}).forwarded_allow == ("10.0.0.1", "10.0.0.0/8")
 
 
 def test_no_message_and_no_representation_shows_a_secret() -> None:
