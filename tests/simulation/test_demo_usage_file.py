@@ -1,7 +1,6 @@
 """The command `ratecard demo-usage`: wrong use, and a file that is written whole or not at all."""
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from ratecard.cli import main
 from ratecard.simulation.demo_usage import demo_usage
+from reports import small_disk
 from shipped import FEW
 from token_tables import by_tokens, family, text_model
 
@@ -43,15 +43,24 @@ def test_wrong_use_says_what_is_allowed(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_there_is_replaced_only_when_asked(tmp_path: Path) -> None:
+@pytest.fixture
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of one model, of which usage is soon made up."""
+    folder = tmp_path_factory.mktemp("tables")
+    (folder / "made-up.yaml").write_text(family(text_model("m", by_tokens("- {tokens: [input, output], rate: 1}"))))
+    return folder
+
+
+def test_a_file_that_is_there_is_replaced_only_when_asked(tmp_path: Path, tables: Path) -> None:
     out = tmp_path / "usage.csv"
+    words = ["--rows", "5", "--out", str(out), "--tables", str(tables)]
     out.write_text("mine", encoding="utf-8")
-    sent = run("--rows", "5", "--out", str(out))
+    sent = run(*words)
     assert (sent.exit_code, out.read_text(encoding="utf-8")) == (2, "mine")
     assert "--force" in sent.stderr
-    sent = run("--rows", "5", "--out", str(out), "--force")
+    sent = run(*words, "--force")
     assert sent.exit_code == 0
-    assert "5 rows, 2025-12-01 to " in sent.stderr
+    assert "5 rows, 2026-01-01 to " in sent.stderr
     assert len(out.read_text(encoding="utf-8").splitlines()) == 6
 
 
@@ -61,36 +70,19 @@ def test_the_command_line_loads_no_engine_before_it_is_needed() -> None:
     assert done.stdout == "[]\n"
 
 
-@pytest.fixture
-def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tables of one model, of which usage is soon made up."""
-    folder = tmp_path_factory.mktemp("tables")
-    (folder / "made-up.yaml").write_text(family(text_model("m", by_tokens("- {tokens: [input, output], rate: 1}"))))
-    return folder
-
-
-def command(out: Path, rows: int, tables: Path) -> list[str]:
-    words = ["demo-usage", "--rows", str(rows), "--out", str(out), "--force", "--tables", str(tables)]
-    return [sys.executable, "-m", "ratecard", *words]
-
-
 def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, tables: Path) -> None:
     out = tmp_path / "usage.parquet"
     out.write_text("mine", encoding="utf-8")
-    done = subprocess.run(
-        command(out, 60_000, tables),
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
-    )
-    assert (done.returncode, done.stderr) == (1, f"{out} cannot be written: File too large. It is as it was\n")
+    with small_disk():
+        sent = run("--rows", "500", "--out", str(out), "--force", "--tables", str(tables))
+    assert (sent.exit_code, sent.stderr) == (1, f"{out} cannot be written: File too large. It is as it was\n")
     assert [path.name for path in tmp_path.iterdir()] == ["usage.parquet"]
     assert out.read_text(encoding="utf-8") == "mine"
 
 
 def test_an_interrupt_leaves_nothing(tmp_path: Path, tables: Path) -> None:
-    process = subprocess.Popen(command(tmp_path / "usage.csv", 50_000_000, tables), stderr=subprocess.PIPE)
+    words = ["demo-usage", "--rows", "50000000", "--out", str(tmp_path / "usage.csv"), "--tables", str(tables)]
+    process = subprocess.Popen([sys.executable, "-m", "ratecard", *words], stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not any(path.stat().st_size for path in tmp_path.iterdir()):
         assert time.monotonic() < deadline
