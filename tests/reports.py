@@ -3,6 +3,8 @@
 import resource
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +158,19 @@ def mixed(folder: Path, candidates: int = 1, by: Sequence[str] | None = None, to
         named = DEARER.replace("dearer text", f"{number}_{'a_long_name_' * 3}")
         paths[-1].write_text(named.replace("1.2", f"1.{number}"), encoding="utf-8")
     return ratecard.simulate(table, NOW, paths[:candidates], by=by, costs=costs)
+
+
+def number_in(value: Any) -> Any:
+    """A cell's number: the shortest decimal that its double stands for."""
+    return None if value is None else Decimal(str(value))
+
+
+def fifteen(amount: Decimal | Fraction | None) -> Decimal | None:
+    """An amount as a cell keeps it."""
+    if amount is None:
+        return None
+    exact, rounding = Fraction(amount), Context(prec=15, rounding=ROUND_HALF_UP)
+    return rounding.divide(Decimal(exact.numerator), Decimal(exact.denominator))
 
 
 class small_disk:  # noqa: N801

@@ -17,18 +17,21 @@ from ratecard.testing.card_strategies import card_of
 
 HEAD = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes"
 CHAT, PICTURE, CLIP = "chat-llm-input-mtoken", "picture-fixed-1K-1img", "film-resolution-rate-5s-720p"
-# One model for each way of re-rating, in effect from 2026-01-01 on.
+_VERSION = """\
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a test
+"""
+# One model for each way of re-rating; VERSION is the head of its only version, in effect from 2026-01-01 on.
 TABLES = """\
 family: made-up
 models:
   - model: chat
     name: Chat
     type: text
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a test
+VERSION
         surcharges: {web_search: search}
         rounding: none
         examples: [{usage: {prompt_tokens: 1, completion_tokens: 0}, total: 0}]
@@ -47,11 +50,7 @@ models:
   - model: search
     name: Search
     type: surcharge
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a test
+VERSION
         rounding: none
         examples: [{usage: {count: 1}, total: 0}]
         charges:
@@ -59,11 +58,7 @@ models:
   - model: picture
     name: Picture
     type: image
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a test
+VERSION
         rounding: none
         examples: [{usage: {resolution: 1K}, total: 0}]
         charges:
@@ -76,11 +71,7 @@ models:
   - model: song
     name: Song
     type: music
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a test
+VERSION
         rounding: none
         examples: [{usage: {duration_seconds: 60}, total: 0}]
         charges:
@@ -94,11 +85,7 @@ models:
     name: Film
     type: video
     mode: text-to-video
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a test
+VERSION
         accepts: {duration: [5s, 10s], resolution: [720p, 1080p], audio: configurable}
         rounding: {places: 2, mode: half-up}
         examples: [{request: {duration: 5s, resolution: 720p}, total: 1}]
@@ -115,7 +102,7 @@ models:
             rates:
               - {audio: true, rate: 0.001}
               - {audio: false, rate: 0}
-"""
+""".replace("VERSION\n", _VERSION)
 
 
 def card_with(*replaced: tuple[str, str]) -> RateCard:

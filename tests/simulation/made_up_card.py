@@ -68,6 +68,4 @@ def token_columns() -> pyarrow.Table:
         }
         for number, (prompt, tier) in enumerate(product(prompts * 3, tiers))
     ]
-    table = pyarrow.Table.from_pylist(drawn)
-    at = table.column_names.index("timestamp")
-    return table.set_column(at, "timestamp", table["timestamp"].cast(pyarrow.timestamp("us", "UTC")))
+    return pyarrow.Table.from_pylist(drawn)

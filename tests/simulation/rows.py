@@ -64,6 +64,11 @@ def table_of(rows: Iterable[Row], extra: Sequence[str] = ("customer",)) -> pyarr
     return pyarrow.Table.from_pylist(list(rows), schema=pyarrow.schema(fields))
 
 
+def with_column(table: pyarrow.Table, name: str, values: Any, type_: Any = None) -> pyarrow.Table:
+    """The table with other values in one of its columns."""
+    return table.set_column(table.column_names.index(name), name, pyarrow.array(values, type_))
+
+
 def expected(card: RateCard, rows: Iterable[Row], keys: Sequence[str]) -> tuple[dict[tuple[Any, ...], Decimal], int]:
     """The sum of what each row is charged, by its keys, and how many rows have no price: with no roll-up."""
     sums: dict[tuple[Any, ...], Decimal] = defaultdict(Decimal)

@@ -13,7 +13,7 @@ import pytest
 from candidate_files import candidate
 from ledgers import CHAT, HEAD, card_with, export, line
 from pyarrow import parquet
-from rows import table_of
+from rows import table_of, with_column
 from test_answers import AUTUMN
 from test_oracle import MIXED
 from usage import row
@@ -108,8 +108,7 @@ def test_what_is_written_is_what_the_groups_say(
     """In the order of the keys; rows without one come last."""
     usage, named = parquet.read_table(folder / "usage.parquet"), by.split(", ")
     keys = [None if at % 3 == 0 else key for at, key in enumerate(usage.column("customer").to_pylist())]
-    usage = usage.set_column(usage.column_names.index("customer"), "customer", pyarrow.array(keys))
-    found = simulated("mixed.yaml", *named, usage=usage, costs=costs)
+    found = simulated("mixed.yaml", *named, usage=with_column(usage, "customer", keys), costs=costs)
     found.write(tmp_path / "groups.parquet")
     written = parquet.read_table(tmp_path / "groups.parquet")
     assert written.column("customer").null_count

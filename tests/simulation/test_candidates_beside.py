@@ -14,7 +14,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from candidate_files import candidate
-from rows import expected, table_of
+from rows import expected, table_of, with_column
 from test_row_by_row import written
 from usage import CALL, CLIP, ROWS, TEXT, row
 
@@ -153,9 +153,7 @@ def test_more_characters_than_can_be_asked_for_are_refused() -> None:
 
 def test_what_a_column_of_another_type_holds_is_not_added() -> None:
     rows = [row("speech", "tts-gemini-3-1-flash", "a", characters=5) for _ in range(2)]
-    table = table_of(rows)
-    seconds = pyarrow.array([Decimal(9 * 10**19)] * 2, pyarrow.decimal128(38, 18))
-    table = table.set_column(table.schema.get_field_index("seconds"), "seconds", seconds)
+    table = with_column(table_of(rows), "seconds", [Decimal(9 * 10**19)] * 2, pyarrow.decimal128(38, 18))
     with simulate(table, SHIPPED, by=KEYS) as found:
         assert found.priced == 2
 

@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 from chosen_rows import DAYS, WHERE, chosen, of_every_condition, table
 from few import simulate
+from rows import with_column
 
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.rows.where import read_condition
@@ -46,17 +47,14 @@ def test_since_and_until(since: str | date | None, until: str | date | None) -> 
 
 def test_all_of_text_in_a_csv(tmp_path: Path) -> None:
     kept = TABLE.select(["row", "type", "model", "characters", "region", "count", "timestamp"])
-    at = kept.column_names.index("timestamp")
-    days = pyarrow.array([f"{each:%Y-%m-%dT%H:%M:%SZ}" for each in kept["timestamp"].to_pylist()])
-    pyarrow.csv.write_csv(kept.set_column(at, "timestamp", days), tmp_path / "usage.csv")
+    days = [f"{each:%Y-%m-%dT%H:%M:%SZ}" for each in kept["timestamp"].to_pylist()]
+    pyarrow.csv.write_csv(with_column(kept, "timestamp", days), tmp_path / "usage.csv")
     for where in ("region != 'eu'", "count >= 10 and count < 1000000000000", "day >= '2026-10-02'"):
         assert rows(tmp_path / "usage.csv", where=where) == WHERE[where]
 
 
 def test_what_was_chosen_is_said() -> None:
-    undated = TABLE.set_column(
-        TABLE.column_names.index("timestamp"), "timestamp", pyarrow.array(["2026-10-02"] * 4 + ["soon", None])
-    )
+    undated = with_column(TABLE, "timestamp", ["2026-10-02"] * 4 + ["soon", None])
     with simulate(undated, "2026-10-02", by=("row",), where="count > 0", since="2026-10-01") as found:
         reading = found.reading
         assert (found.rows, reading.found, reading.undated, reading.odd) == (4, 6, 2, "soon")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
+from counted_rows import HEAD as VERSION
 from counted_rows import UNITS, counted_table, random_counting_card, random_counting_rows
 from kept_roll_ups import same_or_refused
 from test_buckets_and_conditions import DAY, by_row, check, flat, refusals
@@ -22,15 +23,7 @@ from ratecard.simulation.simulate import simulate
 PAGES = "{charge: pages, method: count, unit: kpage, rates: [{rate: 1.5}]}"
 REQUESTS = """{charge: requests, method: count, unit: request, rates: [{rate: 0.01}],
              factors: [{service_tier: batch, factor: 0.5}]}"""
-HEAD = """
-    name: Made up
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a price list that nobody has
-        rounding: none
-"""
+HEAD = f"\n    name: Made up{VERSION}"
 TABLES = f"""family: made-up
 models:
   - model: chat

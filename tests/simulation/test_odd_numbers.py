@@ -29,9 +29,7 @@ def card_of(rate: str) -> RateCard:
 
 
 def usage_of(*rows: dict[str, Any]) -> pyarrow.Table:
-    table = pyarrow.Table.from_pylist([HEAD | row for row in rows])
-    at = table.column_names.index("timestamp")
-    return table.set_column(at, "timestamp", table["timestamp"].cast(pyarrow.timestamp("us", "UTC")))
+    return pyarrow.Table.from_pylist([HEAD | row for row in rows])
 
 
 @pytest.mark.parametrize("rate", ["0." + "0" * 29 + "1", "1." + "1" * 24, "1." + "0" * 20 + "1", "2.50" + "0" * 26])

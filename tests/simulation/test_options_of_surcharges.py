@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow
 import pytest
+from counted_rows import HEAD
 from test_buckets_and_conditions import usage_of
 
 from ratecard import PriceBook, RateCard, TableError
@@ -55,14 +56,6 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
         "        not_sold: [{service_tier: batch, inference_geo: us}]"),
     "line_places": ("", RATES, "line_places: 3"),
 }  # fmt: skip
-HEAD = """
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a price list that nobody has
-        rounding: none
-"""
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
 

@@ -16,7 +16,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from few import simulate
-from rows import table_of
+from rows import table_of, with_column
 from usage import ROWS
 
 from ratecard.base.errors import SimulationError
@@ -371,7 +371,7 @@ def test_a_row_without_a_type_has_that_of_its_model(tmp_path: Path) -> None:
         assert found.unpriced[0].rows == 1
     # RPC calls have no model from which the type could follow.
     kept = [None if type_ != "rpc" else type_ for type_ in table["type"].to_pylist()]
-    untyped = table.set_column(0, "type", pyarrow.array(kept, pyarrow.string()))
+    untyped = with_column(table, "type", kept)
     with simulate(untyped, by=("type", "model", "day", "customer")) as found:
         assert {replace(row, key=row.key[1:]) for row in found.groups} == set(whole)
         assert {row.key[0] for row in found.groups} == {"text", "video", "rpc"}

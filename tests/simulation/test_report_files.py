@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from datetime import date, datetime
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.tornado_page import Swing, write_tornado
 from ratecard.simulation.result import Simulation
-from reports import CUSTOMERS, simulated, small_disk
+from reports import CUSTOMERS, fifteen, number_in, simulated, small_disk
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +132,8 @@ def test_charts_have_the_values_that_they_draw(book: Any, formulas: Any) -> None
                 sheet, _, area = reference.f.rpartition("!")
                 cells = book[sheet.strip("'")][area.replace("$", "")]
                 flat = [cells] if isinstance(cells, Cell) else [row[0] for row in cells]
-                shown = [_number(cell.value) if reference is amounts else _named(cell.value) for cell in flat]
-                drawn = [_number(point.v) if reference is amounts else point.v for point in cached.pt]
+                shown = [number_in(cell.value) if reference is amounts else _named(cell.value) for cell in flat]
+                drawn = [number_in(point.v) if reference is amounts else point.v for point in cached.pt]
                 assert drawn == shown
 
 
@@ -158,8 +158,8 @@ def test_the_totals_of_the_sheets_are_what_their_formulas_say(
             letter = sheet.cell(1, number).column_letter
             assert written_as.cell(last, number).value == f"=SUM({letter}2:{letter}{last - 1})"
             if heading in ("Requests", "Uncached tokens"):  # all amounts are compared in test_workbook_amounts.py
-                cells = [_number(sheet.cell(row, number).value) for row in range(2, last)]
-                assert sum(cells) == _number(sheet.cell(last, number).value), (name, heading)
+                cells = [number_in(sheet.cell(row, number).value) for row in range(2, last)]
+                assert sum(cells) == number_in(sheet.cell(last, number).value), (name, heading)
         share, change, current, new = (columns.index(each) + 1 for each in ("%", "Change", "Current", candidate))
         for row in range(2, last + 1):
             base = sheet.cell(row, current).value
@@ -189,7 +189,7 @@ def test_the_summary_and_the_charts_refer_to_the_sheets(
         f"='By model'!${column[name]}${total}" for name in ("Current", "dearer text")
     ]
     assert cells[top + 2][3:5] == [f"=C{top + 3}-C{top + 2}", f'=IF(C{top + 2}=0,"",D{top + 3}/C{top + 2})']
-    assert _number(book["Summary"].cell(top + 3, 4).value) == _fifteen(simulation.total.difference())
+    assert number_in(book["Summary"].cell(top + 3, 4).value) == fifteen(simulation.total.difference())
     with ZipFile(written / "report.xlsx") as file:
         charts = [file.read(name).decode() for name in file.namelist() if name.startswith("xl/charts/chart")]
     assert len(charts) == 2
@@ -247,16 +247,6 @@ def test_a_file_that_fails_takes_back_those_before_it(
     with pytest.raises(SimulationError, match=r"page.html cannot be written: No space left on device"):
         write(report, [tmp_path / "groups.csv", tmp_path / "page.html"])
     assert not list(tmp_path.iterdir())
-
-
-def _number(value: Any) -> Decimal:
-    """A cell's number: the shortest decimal that its double stands for."""
-    return Decimal(str(value))
-
-
-def _fifteen(amount: Decimal | int) -> Decimal:
-    """An amount as a cell keeps it."""
-    return Context(prec=15, rounding=ROUND_HALF_UP).create_decimal(amount)
 
 
 def _no_float(digits: str) -> None:

@@ -6,10 +6,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pyarrow
 import pytest
 from candidate_files import candidate
-from rows import Row, expected, table_of
+from rows import Row, expected, table_of, with_column
 
 from ratecard import RateCard
 from ratecard.load.folder import tables_from
@@ -82,9 +81,7 @@ def test_rows_are_priced_at_their_own_hour(by: tuple[str, ...]) -> None:
     ],
 )
 def test_timestamps_may_be_text(column: Any) -> None:
-    table = table_of(rows())
-    texts = pyarrow.array([column(row["timestamp"]) for row in rows()])
-    table = table.set_column(table.schema.get_field_index("timestamp"), "timestamp", texts)
+    table = with_column(table_of(rows()), "timestamp", [column(row["timestamp"]) for row in rows()])
     prices = card()
     with simulate(table, Side("now", prices), by=("model",)) as simulation:
         assert groups(simulation) == row_by_row(prices, ("model",))
@@ -115,11 +112,10 @@ def test_a_candidate_is_compared_with_the_same_groups(tmp_path: Path) -> None:
 
 def test_the_first_instant_of_a_day_is_that_of_a_date() -> None:
     prices = card()
-    table = table_of(rows())
-    days = pyarrow.array([row["timestamp"].date() for row in rows()])
-    table = table.set_column(table.schema.get_field_index("timestamp"), "timestamp", days)
+    days = [row["timestamp"].date() for row in rows()]
+    table = with_column(table_of(rows()), "timestamp", days)
     with simulate(table, Side("now", prices), by=("model",)) as simulation:
         midnights = (datetime.combine(row["timestamp"].date(), datetime.min.time(), UTC) for row in rows())
         at_midnight = (row | {"timestamp": at} for row, at in zip(rows(), midnights, strict=True))
         assert groups(simulation) == expected(prices, at_midnight, ("model",))[0]
-    assert date(2026, 10, 24) in days.to_pylist()
+    assert date(2026, 10, 24) in days

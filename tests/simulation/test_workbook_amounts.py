@@ -3,7 +3,7 @@
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.workbook import write_spreadsheet
-from reports import PERIODS, mixed
+from reports import PERIODS, fifteen, mixed, number_in
 
 Amounts = Sequence[Decimal | Fraction | None]
 
@@ -55,7 +55,7 @@ def check_amounts(report: Report, book: Any) -> None:
             assert (sheet.title, heading) in expected, "a column of amounts that this test does not know"
             seen.add((sheet.title, heading))
             amounts = expected[sheet.title, heading]
-            assert [_number(cell.value) for cell in cells] == [_fifteen(each) for each in amounts], (sheet, heading)
+            assert [number_in(cell.value) for cell in cells] == [fifteen(each) for each in amounts], (sheet, heading)
             assert all("0.00" in cell.number_format for cell in cells)
     assert {sheet for sheet, _ in seen} >= {"Attribution", "Margin", "Below cost", "Winners and losers", "Bridge"} or (
         len(report.candidates) > 1
@@ -196,17 +196,3 @@ def _table(sheet: Any) -> tuple[list[str], list[Any]]:
     rows = list(sheet.iter_rows())
     top = next((at for at, row in enumerate(rows) if row[0].value == "Prices"), 0) if sheet.title == "Summary" else 0
     return [str(cell.value) for cell in rows[top]] if rows else [], rows[top + 1 :]
-
-
-def _number(value: Any) -> Decimal | None:
-    """A cell's number: the shortest decimal that its double stands for."""
-    return None if value is None else Decimal(str(value))
-
-
-def _fifteen(amount: Decimal | Fraction | None) -> Decimal | None:
-    """An amount as a cell keeps it."""
-    if amount is None:
-        return None
-    exact = Fraction(amount)
-    rounding = Context(prec=15, rounding=ROUND_HALF_UP)
-    return rounding.divide(Decimal(exact.numerator), Decimal(exact.denominator))
