@@ -19,9 +19,9 @@ from ratecard.simulation.billing import LedgerPricer
 from ratecard.simulation.groups.engines import Engine, layouts_for, opened_usage
 from ratecard.simulation.groups.grouped_usage import Reading, RollUp
 from ratecard.simulation.groups.kept.kept_usage import kept_place, open_kept
-from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import NO_ACCOUNT, PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.groups.predicates import Predicates
+from ratecard.simulation.groups.queries import OpenUsage
 from ratecard.simulation.prices.outcome import Outcomes
 from ratecard.simulation.prices.pricer import NO_REMAPPING, Pricer, Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Costs, Specification, costs_of, sides

@@ -20,7 +20,7 @@ from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.groups.engines import opened_usage
 from ratecard.simulation.groups.grouped_usage import not_read
 from ratecard.simulation.groups.kept.kept_usage import kept_place
-from ratecard.simulation.groups.open_usage import OpenUsage
+from ratecard.simulation.groups.queries import OpenUsage
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace, enough_memory

@@ -12,7 +12,7 @@ from ratecard.simulation.groups.engines.duckdb_engine import open_usage
 from ratecard.simulation.groups.engines.spark_files import writable as writable
 from ratecard.simulation.groups.engines.spark_files import write_table as write_table
 from ratecard.simulation.groups.engines.spark_session import is_spark_frame
-from ratecard.simulation.groups.open_usage import OpenUsage
+from ratecard.simulation.groups.queries import OpenUsage
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.rows.columns import LayoutsOf, layouts_of
 from ratecard.simulation.workspace import Workspace

@@ -21,9 +21,8 @@ from ratecard.simulation.groups.engines.spark_session import (
     spark_session,
 )
 from ratecard.simulation.groups.engines.spark_sql import SparkSql, column_type
-from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import RAW_QUANTITIES, Plan, Usage
-from ratecard.simulation.groups.queries import Grouping, RollUpSql, sum_of
+from ratecard.simulation.groups.queries import Grouping, OpenUsage, RollUpSql, sum_of
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.rows.billing_export import Export
 from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LayoutsOf

@@ -33,9 +33,8 @@ from ratecard.simulation.groups.kept.place import (
     PackedPart,
     name_in_pack,
 )
-from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Plan
-from ratecard.simulation.groups.queries import SLOT, Grouping
+from ratecard.simulation.groups.queries import SLOT, Grouping, OpenUsage
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.rows.columns import DAY
 from ratecard.simulation.rows.files import FILE, Stamps

@@ -23,9 +23,8 @@ from ratecard.simulation.groups.kept.place import (
     PackedPart,
     missing_of,
 )
-from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED, Plan
-from ratecard.simulation.groups.queries import Grouping, RollUpSql, RowQuantities, Summed
+from ratecard.simulation.groups.queries import Grouping, OpenUsage, RollUpSql, RowQuantities, Summed
 from ratecard.simulation.rows.columns import DAY, Layout, LayoutsOf, UsageColumn
 from ratecard.simulation.rows.files import LOCAL, Stamps, is_remote, is_usage, local_stamps, pattern_escaped, unchanged
 from ratecard.simulation.sql import ColumnType, DuckDbSql
