@@ -14,6 +14,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from candidate_files import candidate
+from few import card_of_models
 from rows import expected, table_of, with_column
 from test_row_by_row import written
 from usage import CALL, CLIP, ROWS, TEXT, row
@@ -32,6 +33,7 @@ from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 from shipped import CARD
 from shipped import FEW as SHIPPED
+from token_tables import by_tokens, text_model
 
 KEYS = ("model", "day", "customer")
 DEARER = "{scale: {type: text}, factor: 1.1}"
@@ -199,6 +201,14 @@ def test_the_successor_is_the_one_that_is_offered_on_the_day_of_a_row(tmp_path: 
         when = date(2026, 10, day)
         found = Remapping(successors=True).successor(card.tables, UsageShape("text", first, "{}", when), when)
         assert (found and found.model) == name
+
+
+def test_a_model_that_is_not_retired_is_no_successor_of_its_alias() -> None:
+    card = card_of_models(
+        text_model("m", by_tokens("- {tokens: [input, output], rate: 1}"), further="aliases: [alias]")
+    )
+    when = date(2026, 10, 9)
+    assert Remapping(successors=True).successor(card.tables, UsageShape("text", "alias", "{}", when), when) is None
 
 
 def test_a_further_candidate_is_what_a_simulation_of_its_own_says(tmp_path: Path) -> None:

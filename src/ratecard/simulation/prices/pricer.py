@@ -103,11 +103,10 @@ class Remapping:
             return None
         name = plain_name(tables, shape.model)
         suffix = shape.model.removeprefix(name)
-        seen, model = set[str](), tables.named(name)
-        while model is not None and model.retired and model.retired_at(day) and model.model not in seen:
-            seen.add(model.model)
+        named = model = tables.named(name)
+        while model and model.retired and model.retired_at(day):  # no tables have successors that lead back
             model = tables.models.get(model.retired.successor or "")
-        return shape._replace(model=f"{model.model}{suffix}") if model and model.model not in seen | {name} else None
+        return shape._replace(model=f"{model.model}{suffix}") if model and model is not named else None
 
     def pairs(self, cards: Iterable[RateCard]) -> Iterator[tuple[str, str]]:
         """Yield pairs of a model and its replacement."""
@@ -117,11 +116,7 @@ class Remapping:
         for card in cards:
             models = card.tables.models
             for name, model in models.items():
-                seen = {name}
                 while model.retired and (successor := models.get(model.retired.successor or "")):
-                    if successor.model in seen:
-                        break
-                    seen.add(successor.model)
                     yield name, successor.model
                     model = successor
 
