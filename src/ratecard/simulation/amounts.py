@@ -284,9 +284,8 @@ class GroupAmounts:
             columns[f"amount{side}"] = self._amount(side)
             joins.append(f"{'LEFT JOIN' if number else 'JOIN'} {table} AS side{side} USING (shape)")
         for side in lost_and_new:
-            if table := self.coverage.lost_and_new[side]:
-                columns |= self._lost_and_new(side)
-                joins.append(f"LEFT JOIN {table} AS lost_and_new{side} USING (shape)")
+            columns |= self._lost_and_new(side)
+            joins.append(f"LEFT JOIN {self.coverage.lost_and_new[side]} AS lost_and_new{side} USING (shape)")
         if self.coverage.left_out:
             joins.append(f"ANTI JOIN {self.coverage.left_out} USING (shape)")
         listed = "".join(f", {expression} AS {name}" for name, expression in columns.items())

@@ -41,8 +41,4 @@ class HowFar:
 
 def within(progress: Progress, first: float, last: float, rows: int | None = None) -> Progress:
     """Return a function that reports one part of a simulation, from `first` to `last` percent of the whole."""
-
-    def tell(words: str, percent: _Percent | None) -> None:
-        progress(words, HowFar(first, last, percent, rows))
-
-    return tell
+    return lambda words, percent: progress(words, HowFar(first, last, percent, rows))

@@ -34,8 +34,6 @@ from ratecard.simulation.rows.files import FILE
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.workspace import Workspace, enough_memory
 
-# The columns that a simulation knows.
-
 
 @enough_memory()
 def simulate(
@@ -135,25 +133,24 @@ def simulate(
             outcomes = Outcomes.joined(rolled.shapes, priced, len(compared))
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and rolled.shapes.undated) else ""
             types = {template.type for template in rolled.shapes.templates}
-            without = rolled.rows_without_account()
-            alike = rolled.accounts_alike(side.card for side in compared)
+            compared_cards = [side.card for side in compared]
             rolled.reading = replace(
-                reading.with_columns(known, plan, types), odd=odd, without_account=without, alike=alike
+                reading.with_columns(known, plan, types),
+                odd=odd,
+                without_account=rolled.rows_without_account(),
+                alike=rolled.accounts_alike(compared_cards),
             )
-            remapping.check_used(
-                {template.model for template in rolled.shapes.templates}, [side.card for side in compared]
-            )
+            remapping.check_used({template.model for template in rolled.shapes.templates}, compared_cards)
             answers = Simulation(rolled, compared, pricer, outcomes, paid)
         within(progress, READ, PRICED)("Pricing", None)
         if answers.rows and not answers.priced and len(compared) > 1:
             raise SimulationError(answers.unpriced_text())
         check_effect(answers.no_effect if answers.rows else (), answers.sides)
+        if strict and answers.unpriced:
+            raise SimulationError(answers.unpriced_text())
     except BaseException:
         workspace.close()
         raise
-    if strict and answers.unpriced:
-        workspace.close()
-        raise SimulationError(answers.unpriced_text())
     return answers
 
 

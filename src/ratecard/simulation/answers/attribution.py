@@ -93,7 +93,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
             changes.append((part, old, new))
             touched |= {(named, line.source, "") for line in (old.lines if old else ())}
             touched |= {(named, "", line.source) for line in (new.lines if new else ())}
-        elif old is not None and new is not None:  # else only another candidate prices it
+        elif old is not None and new is not None:
             changes += [(_of_line(model, was, now, before, after), was, now) for was, now in _pairs(old, new)]
         for part, was, now in changes:
             then, first = (comparison.charge(counted, price.amounts) if price else _ZERO for price in (now, was))
@@ -141,8 +141,6 @@ def _of_requests(
 ) -> Part | None:
     """Return the part, without its amount, for whole requests that differ; None where rates explain it."""
     if old is None or new is None:
-        if old is new:
-            return None
         refusal = comparison.sides[candidate if new is None else 0].outcomes[number].refusal
         return Part(model, LOST_PART if new is None else NEW_PART, refusal.reason if refusal else "")
     if new.shape is not None:

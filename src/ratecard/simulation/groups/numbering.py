@@ -166,7 +166,9 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties, 
     priced_model = f"CASE WHEN type = 'rpc' THEN {DuckDbSql.literal(plan.rpc_model)} ELSE model END"
     terms = ""
     if plan.account:
-        _make_terms(connection, parties)
+        # The periods in which a party has the same contract; contracts begin and end with a UTC day.
+        held = [(party, *pair) for party, edges in enumerate(parties.boundaries) if edges for pair in _periods(edges)]
+        _make_table(connection, "terms", {"of_party": "INTEGER", "begins": "DATE", "ends": "DATE"}, held)
         terms = "LEFT JOIN terms ON of_party = party AND day >= begins AND day < ends"
     if plan.cuts:
         _make_moments(connection, plan, models)
@@ -194,12 +196,6 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties, 
 def _periods(changes: Sequence[datetime]) -> list[tuple[date, date]]:
     """Return the first day of each period between changes, with the first day of the next period."""
     return list(pairwise((EARLIEST, *(change.date() for change in changes), date.max)))
-
-
-def _make_terms(connection: duckdb.DuckDBPyConnection, parties: Parties) -> None:
-    """Make the table of the periods in which a party has the same contract; contracts begin and end with a UTC day."""
-    rows = [(party, *pair) for party, edges in enumerate(parties.boundaries) if edges for pair in _periods(edges)]
-    _make_table(connection, "terms", {"of_party": "INTEGER", "begins": "DATE", "ends": "DATE"}, rows)
 
 
 def _make_moments(connection: duckdb.DuckDBPyConnection, plan: Plan, models: Collection[str | None]) -> None:

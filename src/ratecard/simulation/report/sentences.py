@@ -57,19 +57,14 @@ def _moves(report: Report, candidate: int, noun: str = "Revenue", expected: Expe
     name = report.names[candidate]
     change = expected.change(candidate) if expected else total.difference(candidate)
     if not change:
-        cancelled = ": rises and falls cancel out" if _cancels_out(report, candidate) else ""
+        # Some rates bring more and others less, while both sides offer the same requests.
+        cancels = not total.beside(candidate).requests and bool(report.attribution(candidate).parts)
+        cancelled = ": rises and falls cancel out" if cancels else ""
         return f"{noun} stays at {figures.money(before)} under {name}{cancelled}"
     percent = figures.percent(report.share(candidate) if expected else share_of_change(total, candidate))
     by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({percent})" if percent else "")
     verb = "rises" if change > 0 else "falls"
     return f"{noun} {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}"
-
-
-def _cancels_out(report: Report, candidate: int) -> bool:
-    """Return True if some rates bring more and others less, while both sides offer the same requests."""
-    if report.simulation.total.beside(candidate).requests:
-        return False
-    return any(part.amount for part in report.attribution(candidate).parts)
 
 
 def details(report: Report, candidate: int) -> str:

@@ -254,7 +254,7 @@ def _drawn(swing: Swing, most: Decimal) -> str:
 
 
 def _length(amount: Decimal, most: Decimal, width: int) -> int:
-    return max(1, round(width * abs(Fraction(amount)) / Fraction(most))) if amount and most else 0
+    return max(1, round(width * abs(Fraction(amount)) / Fraction(most)))
 
 
 def _names(figures: Figures, share: Fraction) -> tuple[str, str]:
