@@ -3,8 +3,8 @@
     make mutate PACKAGE=ratecard.line_items [SAMPLE=100] [SEED=1]
 
 Cosmic Ray makes the changes, in copies of this folder. The tests are the examples of its docstrings, those of the
-folder of the package's name, and of the folders that the table in CONTRIBUTING.md says belong to it. Prints how many
-changes a test noticed, and each other one as a diff.
+folder of the package's name, of the folders that the table in CONTRIBUTING.md says belong to it, and the rules of the
+architecture. Prints how many changes a test noticed, and each other one as a diff.
 """
 
 import argparse
@@ -35,11 +35,12 @@ _MEMORY = 6 * 2**30
 _FOLDER = re.compile(r"^\| `tests/(\w+)` \| (.*?) \|", re.MULTILINE)
 
 
-def folders_of(package: str) -> list[str]:
-    """Return the folders whose tests say whether a package of `ratecard` is right."""
+def tests_of(package: str) -> list[str]:
+    """Return the paths of the tests that say whether a package of `ratecard` is right."""
     shared = _FOLDER.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     names = [package, *(folder for folder, packages in shared if f"`{package}`" in packages)]
-    return [f"tests/{name}" for name in names if (ROOT / "tests" / name).is_dir()]
+    folders = [f"tests/{name}" for name in names if (ROOT / "tests" / name).is_dir()]
+    return [*folders, "tests/test_architecture.py"]
 
 
 def sample(package: Path, size: int, seed: int) -> list[MutationSpec]:
@@ -99,7 +100,7 @@ def main() -> None:
     os.chdir(ROOT)
     changes = sample(Path("src/ratecard") / name, chosen.sample, chosen.seed)
     # The examples of docstrings are tests too.
-    command = [chosen.python, "-m", "pytest", "-q", "-x", f"src/ratecard/{name}", *folders_of(name)]
+    command = [chosen.python, "-m", "pytest", "-q", "-x", f"src/ratecard/{name}", *tests_of(name)]
     start = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     timeout = 60 + 5 * (time.monotonic() - start)
@@ -111,7 +112,7 @@ def main() -> None:
         for tried, result in enumerate(pool.map(partial(attempt, " ".join(command), timeout), changes), 1):
             noticed += result.is_killed
             print(f"{noticed} of {tried} changes noticed", "" if result.is_killed else result.diff, flush=True)
-    print(f"{chosen.package}: {noticed} of {len(changes)} changes noticed by {' '.join(folders_of(name))}")
+    print(f"{chosen.package}: {noticed} of {len(changes)} changes noticed by {' '.join(tests_of(name))}")
 
 
 if __name__ == "__main__":

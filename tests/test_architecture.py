@@ -70,6 +70,19 @@ FLOAT_LITERALS = {
 # Babel computes in the host's context, so it must be given another one.
 CONTEXT_OF_OUR_OWN = {"simulation/report/figures.py"}
 
+# Data classes that are not frozen or have no slots.
+_KEEPS_WHAT_IS_ASKED = "keeps what is computed at its first use"
+NOT_FROZEN = {
+    "BuiltFolder": "data of models is removed when a model is made",
+    "TextFile": "is filled as the file is read",
+}
+WITHOUT_SLOTS = {"PricedModel": _KEEPS_WHAT_IS_ASKED, "Tables": _KEEPS_WHAT_IS_ASKED}
+# `zip` of lists of unlike length.
+CUT_SHORT = {
+    "simulation/amounts.py": "a shape without a type has no sums",
+    "simulation/answers/comparison.py": "a shape without a type has no sums",
+    "testing/laws/video.py": "another law says that each charge has one line",
+}
 
 # Public names with two definitions, each with the reason for both.
 _COMMAND = "a command of the command line is named as the function that it calls"
@@ -291,6 +304,30 @@ def test_no_number_is_a_float() -> None:
             if literal and path not in FLOAT_LITERALS:
                 wrong.append(f"src/ratecard/{path}:{node.lineno}: write a Decimal, not a float")  # type: ignore[attr-defined]
     assert not wrong, "\n".join(wrong)
+
+
+def test_data_classes_are_frozen_and_have_slots() -> None:
+    made = [
+        (node.name, ast.unparse(call))
+        for _, parts in nodes()
+        for node in parts
+        if isinstance(node, ast.ClassDef)
+        for call in node.decorator_list
+        if ast.unparse(call).startswith("dataclass")
+    ]
+    assert {name for name, words in made if "frozen=True" not in words} == NOT_FROZEN.keys()
+    assert {name for name, words in made if "slots=True" not in words} == WITHOUT_SLOTS.keys()
+
+
+def test_lists_that_are_read_together_have_one_length() -> None:
+    wrong = {
+        f"src/ratecard/{path}:{node.lineno}: say strict=True"
+        for path, parts in nodes()
+        for node in parts
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "zip" and path not in CUT_SHORT
+        if "strict=True" not in map(ast.unparse, node.keywords)
+    }
+    assert not wrong, "\n".join(sorted(wrong))
 
 
 def test_no_price_is_a_default_in_code() -> None:

@@ -314,4 +314,5 @@ def rate_limit_headers(
         remaining = max(limit.tokens - whole_number("tokens", tokens), 0)
         values += [limit.tokens, remaining, _MINUTE - moment.second]
     values += [enforced] if enforced else []
-    return dict(zip(limit.header_names, map(str, values), strict=False))  # the last name has no value unless `enforced`
+    named = limit.header_names[: len(values)]  # the last one has no value unless `enforced`
+    return dict(zip(named, map(str, values), strict=True))

@@ -378,7 +378,7 @@ def show_bill(
     click.echo(heading_style(head))
     click.echo(rule)
     line_workings = workings(prices, quoted, fields, source)
-    for line, row, working in zip(quoted.lines, body, line_workings, strict=False):
+    for line, row, working in zip(quoted.lines, body[: len(rows)], line_workings, strict=True):
         click.echo(line.sku)
         click.echo(row)
         for words in (line.note, *_working(working, figures)):

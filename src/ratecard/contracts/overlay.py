@@ -214,8 +214,8 @@ class VersionSpan(NamedTuple):
 def in_term(model: AnyModel, contract: Contract) -> Iterator[VersionSpan]:
     """Yield the versions of a model that have a price in the term of a contract."""
     last = [utc(day) for day in (contract.until, model.retired.on if model.retired else None) if day]
-    ends = [None, *(version.begins for version in model.versions)]
-    for version, end in zip(model.versions, ends, strict=False):
+    ends = [None, *(version.begins for version in model.versions[:-1])]
+    for version, end in zip(model.versions, ends, strict=True):
         begins = max(utc(contract.begins), version.begins)
         until = min([*last, *([end] if end else [])], default=None)
         if until is None or begins < until:

@@ -168,7 +168,7 @@ _CHOICES = (*LISTED_WORDS, *LISTED_NUMBERS)
 _SOME = {"duration": "1s", "target_fps": 1, "video_url": "https://example.com"}
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BodyLayout:
     """The plan to read bodies with the same names: fields with and without effect on the price, with their `accept`.
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -175,7 +176,7 @@ def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) 
 
 def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Iterator[Fault]:
     """Yield faults for versions of the tables that begin while a candidate holds and would change with it."""
-    for file, below, above in zip(files, cards, cards[1:], strict=False):
+    for file, (below, above) in zip(files, pairwise(cards), strict=True):
         for name, model in cards[0].tables.models.items():
             old, new = (
                 {version.effective: version for version in card.tables.models[name].versions} for card in (below, above)

@@ -87,7 +87,8 @@ class SidePrices:
         shapes, order = self.roll_up.shapes, numpy.argsort(vectors, kind="stable")
         starts = numpy.flatnonzero(numpy.diff(vectors[order], prepend=-1))
         most = greatest = 0
-        counted = zip((shapes.requests, *shapes.sums), columns, strict=False)  # a usage without rows has no sums
+        sums = (shapes.requests, *shapes.sums)
+        counted = zip(sums, columns[: len(sums)], strict=True)  # a usage without rows has no sums
         for at, (counts, column) in enumerate(counted):
             if any(column):
                 prices = list(map(abs, column))

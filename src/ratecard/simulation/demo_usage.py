@@ -449,7 +449,7 @@ def demo_stretches(periods: Sequence[Period], bad: int) -> Iterator[Stretch]:
         used, left = [offer for offer in period.offers if offer.weight], _SLOTS - spoilt
         least, total = int(len(used) <= left), sum(offer.weight for offer in used)
         ends = [(left - least * len(used)) * part // total for part in accumulate(offer.weight for offer in used)]
-        slots = [end - start + least for start, end in zip((0, *ends), ends, strict=False)]
+        slots = [end - start + least for start, end in pairwise((0, *ends))]
         slot = number * _SLOTS
         for offer, share in zip((period.faults, *used), (spoilt, *slots), strict=True):
             if share:

@@ -115,8 +115,8 @@ def with_added(lines: Sequence[Line]) -> list[Line]:
     rest, sum_ = sum(Fraction(line.amount) for line in added), sum(Fraction(line.amount) for line in counted)
     if not rest or not counted:
         return list(lines)
-    shares = [Fraction(line.amount) / sum_ for line in counted] if sum_ else [Fraction(1), *[_ZERO] * len(counted)]
-    parts = zip(counted, shares, strict=False)
+    shares = [Fraction(line.amount) / sum_ if sum_ else Fraction(not at) for at, line in enumerate(counted)]
+    parts = zip(counted, shares, strict=True)
     settled = [line._replace(settled=Fraction(line.amount) + share * rest) for line, share in parts]
     return [*settled, *(line._replace(settled=_ZERO) for line in added)]
 

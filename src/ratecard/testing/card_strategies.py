@@ -315,7 +315,7 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
 def by_the_band(draw: st.DrawFn, kind: str) -> TableDraft:
     """Draw a version that charges songs by the band of their seconds; there may be gaps between bands."""
     edges = draw(st.lists(st.integers(1, 999), min_size=2, max_size=6, unique=True).map(sorted))
-    bands = list(zip(edges[::2], edges[1::2], strict=False))
+    bands = list(zip(edges[:-1:2], edges[1::2], strict=True))
     lines = [{"seconds": f"{first}..{last}", "rate": draw(rates_or_free())} for first, last in bands]
     return _metered_version(draw(charges("duration-band", "song", lines)))
 

@@ -202,7 +202,7 @@ class Comparison:
         cells = []
         for model, *values in self._asked(f"SELECT {chosen} FROM {source}{where} GROUP BY {grouped}"):
             added = map(of_integer, values[len(marks) :], (scale for _, scale in sums.values()))
-            marked = dict(zip(marks, values, strict=False))
+            marked = dict(zip(marks, values[: len(marks)], strict=True))
             cells.append(self._cell(model, marked, dict(zip(sums, added, strict=True))))
         return cells
 

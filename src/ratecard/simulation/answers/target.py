@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 from ratecard.base.errors import SimulationError, TableError
@@ -180,7 +181,7 @@ def _between(missing: _Missing, low: int, high: int) -> int:
 
 def _search_upwards(missing: _Missing) -> int | None:
     """Return the smallest step near the first point of a grid that reaches the target, else near the closest point."""
-    for low, high in zip([0, *_GRID], _GRID, strict=False):
+    for low, high in pairwise([0, *_GRID]):
         if _reaches(missing, high):
             return _between(missing, low, high)
     known = [(amount, at) for at, step in enumerate(_GRID) if (amount := missing(step)) is not None]
