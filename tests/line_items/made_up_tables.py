@@ -43,12 +43,14 @@ def prices_of(
     defaults: str = "{}",
     mode: str = "text-to-video",
     rounding: str = "{places: 2, mode: half-up}",
+    longest_reference: int = 150,
 ) -> PriceBook:
     """The price book of one model, called `made-up`."""
     table = TABLE.format(
         accepts=accepts, defaults=defaults, mode=mode, rounding=rounding, charges=indent("".join(charges), " " * 10)
     )
     files = {name: (shipped_folder() / name).read_bytes() for name in SHARED}
+    files["vocabulary.yaml"] = files["vocabulary.yaml"].replace(b"max: 150", b"max: %d" % longest_reference)
     return RateCard(tables_from({**files, "video/made-up.yaml": table.encode()}))._unproved.at(MADE_UP_DAY)
 
 

@@ -32,6 +32,18 @@ def test_the_seconds_of_the_clip_are_billed_rounded_up(
     assert quote.ignored == ()
 
 
+def test_the_longest_clip_that_a_duration_may_match_is_the_longest_that_a_table_may_have() -> None:
+    def longest(seconds: int) -> PriceBook:
+        accepts = f'{{duration: ["-1"], audio: none, {FIELD}: {{max: 2000, source_max: {seconds}}}}}'
+        rates = charge("method: duration-rate\nunit: video_second\n", ["rate: 0.07"])
+        return prices_of(accepts, rates, mode="video-to-video", longest_reference=2000)
+
+    quote = longest(999).quote_video({"model": "made-up", "duration": "-1", FIELD: 999})
+    assert_costs(quote, 999 * Fraction("0.07"))
+    with pytest.raises(TableError, match="source_max 1000 is a clip of 1000 seconds"):
+        longest(1000)
+
+
 def test_a_default_that_matches_the_clip_is_that_of_each_clip() -> None:
     """What one request without a duration was priced at is not kept for the next one of other seconds."""
     sizes = "method: token-formula\nunit: mtoken\nframes_per_second: 24\npixels_per_token: 1024\n"

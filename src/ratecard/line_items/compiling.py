@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from ratecard.base.money import from_fraction, part_of
 from ratecard.line_items.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, Combination, ListRate, Rate, select
-from ratecard.tables.video import VideoVersion
+from ratecard.tables.video import LONGEST, VideoVersion
 
 # Every duration that a table may list, with its seconds.
-SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, 1_000)}
+SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, LONGEST + 1)}
 
 # SKUs consist of few words, so this many results are enough.
 _REMEMBERED = 1_000
@@ -79,7 +79,7 @@ class Compiling:
         if not names:
             return lambda shape: (), rates
         if len(names) == 1:
-            rates = {key[0]: rate for key, rate in rates.items()}
+            rates = {value: rate for (value,), rate in rates.items()}
         return itemgetter(*names), rates
 
     def line_rate(self, rate: CompiledRate) -> LineRate:

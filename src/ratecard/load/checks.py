@@ -549,7 +549,11 @@ def _check_durations(version: VideoVersion, billed_by: str | None) -> Iterator[F
             words = "but this version takes no video whose seconds are counted"
             yield path, f"duration '{matched[0]}' matches a source clip, {words}. Leave it out, or accept the clip"
         return
-    first, last = reference.source_min, min(reference.longest_clip, LONGEST)
+    first, last = reference.source_min, reference.longest_clip
+    if last > LONGEST:
+        words = f"source_max {reference.source_max} is a clip of {last} seconds. Allowed: {LONGEST}"
+        yield ("accepts", "reference_video_total_duration", "source_max"), words
+        return
     stated = any(map(_SECONDS.fullmatch, listed))
     absent = [f"{seconds}s" for seconds in range(first, last + 1) if stated and f"{seconds}s" not in listed]
     if first > last or absent:

@@ -177,7 +177,7 @@ class VideoVersion(Version):
         clip, listed = self.accepts.reference_video_total_duration, self.accepts.duration or ()
         if clip is None or not set(SOURCE_MATCHED_DURATIONS) & set(listed):
             return ()
-        return tuple(f"{seconds}s" for seconds in range(clip.source_min, min(clip.longest_clip, LONGEST) + 1))
+        return tuple(f"{seconds}s" for seconds in range(clip.source_min, clip.longest_clip + 1))
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Return every value that an attribute of a rate can have, by the values that this version accepts."""
