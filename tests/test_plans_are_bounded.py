@@ -13,8 +13,11 @@ import pytest
 import ratecard
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.base.layouts import MOST_PLANS, Layouts
+from ratecard.line_items import tokens
+from ratecard.line_items.compiling import slug
+from ratecard.line_items.tokens import MOST_STATED
 from ratecard.pricing import video
-from ratecard.pricing.counted import MOST_STATED, once_for_each
+from ratecard.pricing.counted import once_for_each
 from shipped import CARD
 
 VIDEO, TEXT = "seedance-2-0-text-to-video-basic", "claude-opus-4-6"
@@ -116,8 +119,9 @@ def test_what_is_made_for_conditions_is_kept_for_few_of_them() -> None:
         for number in range(MOST_STATED + 1):
             of({"service_tier": str(number)})
     assert len(made) == 2 * (MOST_STATED + 1)
-    of({"service_tier": str(MOST_STATED)})
-    assert len(made) == 2 * (MOST_STATED + 1)
+    for number in range(MOST_STATED, 0, -1):
+        of({"service_tier": str(number)})
+    assert len(made) == 2 * (MOST_STATED + 1) == 2 * 257
 
 
 def test_no_name_of_a_request_adds_to_what_is_kept(card: RateCard) -> None:
@@ -176,6 +180,10 @@ def caches() -> Iterator[tuple[str, bool]]:
                 if isinstance(function, ast.Name) and function.id in ("cache", "lru_cache"):
                     name = f"{path.relative_to(SOURCE).as_posix()} {getattr(node, 'name', '')}"
                     yield name, function.id == "lru_cache" and "None" not in ast.unparse(call)
+
+
+def test_as_many_words_and_forms_are_kept_as_tables_have() -> None:
+    assert [kept.cache_info().maxsize for kept in (slug, tokens._form, tokens._maker)] == [1_000] * 3
 
 
 def test_every_cache_has_a_bound() -> None:

@@ -98,6 +98,9 @@ def test_what_is_shown_says_what_it_is(card: RateCard) -> None:
     assert repr(video) == f"<Quote ovi-image-to-video 0.22 USD, 1 line, effective {video.effective}>"
     text = prices.rate(TEXT)
     assert repr(text) == f"<Quote claude-opus-4-6 0.006 USD, 2 lines, effective {text.effective}>"
+    estimate = prices.estimate_text("claude-opus-4-6", prompt_tokens=0, max_completion_tokens=0)
+    none = Decimal("0.000000")
+    assert repr(estimate) == f"Estimate(lowest={none!r}, highest={none!r}, currency='USD', ignored=())"
 
 
 # Of two months, by day: both candidates change `ovi`, and only the tables of 2026-10-01 have a price for all rows.

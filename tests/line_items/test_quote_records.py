@@ -22,6 +22,13 @@ def test_http_gets_the_total_with_all_its_digits(prices: PriceBook) -> None:
     assert json.loads(prices.quote_video({"model": "ovi-image-to-video"}).to_json()) == {"quote": 0.22}
 
 
+@pytest.mark.parametrize("currency", ["EUR", "VND"])
+def test_http_is_told_a_currency_that_is_not_the_usual_one(prices: PriceBook, currency: str) -> None:
+    quote = prices.quote_video(BODY)
+    other = replace(quote, version=replace(quote.version, currency=currency))
+    assert other.to_json() == b'{"quote":0.92,"currency":"%s"}' % currency.encode()
+
+
 def test_a_whole_amount_keeps_its_cents(prices: PriceBook) -> None:
     quote = prices.quote_video({"model": "topaz-video-upscale", "duration": "10s"})
     assert quote.to_json() == b'{"quote":2.00}'

@@ -91,10 +91,13 @@ def test_it_has_no_rpc_and_no_service_parameters(prices: PriceBook) -> None:
 
 
 def test_its_own_vocabulary_may_have_them(folder: Path) -> None:
-    (folder / "vocabulary.yaml").write_bytes((shipped_folder() / "vocabulary.yaml").read_bytes())
+    usage, own = USAGE | {"model": "talker:disable_thinking=true"}, folder / "vocabulary.yaml"
+    own.write_bytes((shipped_folder() / "vocabulary.yaml").read_bytes())
     card = ratecard.load_rate_card(folder)
-    quote = card.at(card.boundaries()[0]).rate(USAGE | {"model": "talker:disable_thinking=true"})
+    quote = card.at(card.boundaries()[0]).rate(usage)
     assert quote.ignored == ("service_parameters.disable_thinking",)
+    own.write_text(own.read_text().replace("service_parameters: true", ""))
+    assert "Specified model not found" in refused(ratecard.load_rate_card(folder).at(card.boundaries()[0]), usage)
 
 
 def test_no_word_of_this_service_is_in_what_it_says(prices: PriceBook) -> None:

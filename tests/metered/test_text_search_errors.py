@@ -124,6 +124,16 @@ def test_wrong_parameters_in_the_models_name(prices: PriceBook, suffix: str, sai
     assert refused(prices, usage_of(f"grok-4-3:{suffix}")) == said
 
 
+@pytest.mark.parametrize("beside", [1, 3])
+def test_searches_that_are_counted_in_the_usage_and_beside_it(prices: PriceBook, beside: int) -> None:
+    searched = {**TOKENS, "server_tool_use": {"web_search_requests": 2}}
+    assert refused(prices, usage_of(usage=searched, web_search_requests=beside)) == {
+        "usage.server_tool_use.web_search_requests": [
+            f"Expected {beside}, as web_search_requests beside the usage says"
+        ]
+    }
+
+
 def test_a_suffix_is_of_text_models_only(prices: PriceBook) -> None:
     assert sentence(prices, usage_of("grok-9:enable_web_search=on")).startswith("Specified model not found: grok-9")
     image = {"type": "image", "model": "flux-2-pro:enable_web_search=on"}

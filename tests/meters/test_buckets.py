@@ -86,6 +86,7 @@ def test_a_bucket_has_the_price_of_the_nearest_that_holds_it() -> None:
         # Otherwise these tokens would be charged as if they were not cached.
         ({"input": 9, "cache_input_text": 5}, "cache_input_text", "Number must be less than or equal to 0"),
         ({"input": 9, "input_image": 2}, "input_image", "No price is known for input_image tokens of this model"),
+        ({"input": 9, "input_image": 2, "output": 9, "output_reasoning": 5}, "input_image", "No price is known"),
         ({"input": -1}, "input", "Number must be greater than or equal to 0"),
         ({"input": 1.5}, "input", "Expected integer, received float"),
         ({"input": "9"}, "input", "Expected number, received string"),

@@ -10,12 +10,14 @@ from counted_models import PAGES, TOKENS, book, book_card, faults, model
 
 from ratecard import PriceBook, QuoteError
 from ratecard.base.money import plain_text
+from ratecard.line_items.conditions import combinations_of
 from ratecard.requests.usage import ImageUsage
 from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.testing import LAWS, Case
 from ratecard.testing.case import check
 from ratecard.views.sheet import price_cells
+from shipped import CARD
 
 METERS = """meters:
   - {meter: minute}
@@ -370,3 +372,10 @@ def test_a_field_may_have_the_name_of_a_condition() -> None:
     assert prices.rate({"model": "scan", "counts": {"page": 1000}, "resolution": "2K"}).total == 3
     with pytest.raises(QuoteError, match="received '1K'"):
         prices.rate({"model": "scan", "counts": {"page": 1000}, "resolution": "1K"})
+
+
+def test_combinations_of_conditions_name_no_default() -> None:
+    named = {"service_tier": {"standard", "priority"}, "speed": {"fast"}}
+    fast = [{}, {"speed": "fast"}]
+    combined = [tier | speed for tier in ({}, {"service_tier": "priority"}) for speed in fast]
+    assert list(combinations_of(named, CARD.tables.meters)) == combined

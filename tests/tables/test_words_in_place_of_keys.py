@@ -37,6 +37,12 @@ def shipped(name: str) -> str:
     return Path(shipped_folder(), name).read_text(encoding="utf-8")
 
 
+def test_a_line_of_a_table_has_no_price_of_the_list() -> None:
+    with pytest.raises(TableError, match="listed '5' is not for tables"):
+        text = MODEL.replace("{tokens: input, rate: 4}", "{attributes: {tokens: input}, rate: 4, listed: 5}")
+        tables_from({"chat.yaml": text.encode()})
+
+
 # By file: its text, and its keys that hold a list of keys.
 FILES = {
     "chat.yaml": (MODEL, ("models", "versions", "charges", "factors", "rates", "examples")),

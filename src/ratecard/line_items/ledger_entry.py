@@ -129,7 +129,8 @@ def changing_balances(stated: Iterable[Rates]) -> list[str]:
     A refund to such a balance is worth what the balance was worth when it paid.
     """
     known = [rates.stated for rates in stated]
-    return sorted({name for rates in known for name in rates if len({other.get(name) for other in known}) > 1})
+    stated_worths = ((name, worth) for rates in known for name, worth in rates.items())
+    return sorted({name for name, worth in stated_worths if any(other.get(name) != worth for other in known)})
 
 
 def unknown_worth(currency: str) -> str:

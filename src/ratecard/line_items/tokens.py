@@ -36,7 +36,7 @@ BucketProblems = list[tuple[str, str]]
 # Most models merge the same buckets, and most usages count the same buckets, so one plan is enough for all of them.
 _MOST_FORMS = 1_000
 # The most combinations of conditions whose tiers are kept: requests state few, but could state all of a table.
-_MOST_STATED = 256
+MOST_STATED = 256
 
 # A function from the inclusive counts of buckets to lines and their exact sum; None if some count has no price.
 _Lines = Callable[..., tuple[tuple[LineItem, ...], Decimal] | None]
@@ -284,7 +284,7 @@ class TokenRates:
         key = (*map(stated.get, self._conditions),)
         tiers = self._tiers.get(key)
         if tiers is None:
-            if len(self._tiers) >= _MOST_STATED:
+            if len(self._tiers) >= MOST_STATED:
                 self._tiers.clear()
             tiers = self._tiers[key] = tuple(self._tier(above, stated) for above in self._edges)
         return tiers

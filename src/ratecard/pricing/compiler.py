@@ -33,7 +33,7 @@ class Compiler:
         self.kept: KeptByWords = {}
         self._tokens: dict[tuple[Identity, Identity], TokenRates] = {}
         # Raters of other types. The key has the surcharges and limits in effect, with which text versions are compiled.
-        self._raters: dict[tuple[object, ...], Rater | None] = {}
+        self._raters = dict[tuple[object, ...], Rater | None]()
 
     def at_hour(self, version: AnyVersion, instant: datetime) -> AnyVersion:
         """Return a version as it is at the hour of an instant, without the rates of other hours; made once for each."""

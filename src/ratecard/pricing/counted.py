@@ -8,6 +8,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
 from ratecard.line_items.conditions import NotSoldError, accepted_conditions, wrong_conditions
 from ratecard.line_items.quote import Quote
+from ratecard.line_items.tokens import MOST_STATED
 from ratecard.methods import METHODS, method_of
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY, Lines, UsageReading
@@ -21,8 +22,6 @@ Made = TypeVar("Made")
 # The key of a usage's stated conditions in its shape.
 CONDITIONS = "conditions"
 NO_CONDITIONS: Mapping[str, str] = {}
-# The most combinations of conditions that are kept: requests state few, but could state all that a table names.
-MOST_STATED = 256
 # The types of usage that may count tokens, even if their model has no price of tokens.
 _OF_TOKENS = METHODS["tokens"].TYPES
 

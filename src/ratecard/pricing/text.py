@@ -11,11 +11,11 @@ from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems
 from ratecard.base.money import total
 from ratecard.line_items.conditions import NotSoldError, accepted_conditions, wrong_conditions
 from ratecard.line_items.quote import LineItem, Quote
-from ratecard.line_items.tokens import TokenRates, TokenTier
+from ratecard.line_items.tokens import MOST_STATED, TokenRates, TokenTier
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import UsageReading
 from ratecard.methods.surcharge import surcharge_count, surcharge_line
-from ratecard.pricing.counted import CONDITIONS, MOST_STATED, lines_under, once_for_each, readings_of
+from ratecard.pricing.counted import CONDITIONS, lines_under, once_for_each, readings_of
 from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counters import MOST_TOKENS, path_of, path_of_bucket
 from ratecard.requests.metered import LISTED, Meterage, count_listed, read_counts, usage_keys, usage_problems
@@ -167,7 +167,7 @@ def price_text(
             if counted and readings:
                 lines += lines_of({"counts": counted, CONDITIONS: stated})
             lines += metered.up_to_minimum(lines)
-            billed: dict[str, int | Decimal] = dict(searches.billed)
+            billed = dict(searches.billed)
             billed |= {name: count for name, count in counted.items() if count and name in further_surcharges}
             line_of = search_lines(stated)
             lines += [line_of[name](count) for name, count in billed.items()]
@@ -224,7 +224,7 @@ def counted_meters(
 
 
 class _Searches(NamedTuple):
-    billed: Mapping[str, int]
+    billed: Mapping[str, int | Decimal]
     ignored: tuple[str, ...]
 
 

@@ -150,7 +150,7 @@ class Family(Frozen):
     models: tuple[AnyModel, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tables:
     """All tables of a folder, checked, with the digest of their meaning."""
 
@@ -173,11 +173,11 @@ class Tables:
     # The proposed versions that end a candidate: from then on the list prices hold again.
     restored: frozenset[tuple[str, date]] = frozenset()
     # The tables under a candidate, from which it has most of its models.
-    below: "Tables | None" = field(default=None, repr=False, compare=False)
+    below: "Tables | None" = field(default=None, compare=False)
     # All contracts by name; the contract whose prices these tables have, if any; and the tables of the list then.
-    contracts: "Mapping[str, Contract]" = field(default_factory=dict, repr=False, compare=False)
+    contracts: "Mapping[str, Contract]" = field(default_factory=dict, compare=False)
     contract: str | None = None
-    list_tables: "Tables | None" = field(default=None, repr=False, compare=False)
+    list_tables: "Tables | None" = field(default=None, compare=False)
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:

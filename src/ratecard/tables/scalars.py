@@ -48,7 +48,7 @@ AnyDate = TypeVar("AnyDate", date, datetime)
 class Frozen(BaseModel):
     """A part of a table: immutable; an unknown key is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 def gathered(given: Mapping[str, Any], fields: Collection[str], name: str) -> dict[str, Any]:
