@@ -66,6 +66,7 @@ def test_its_units_and_meters_are_laid_over_the_shipped_ones(folder: Path) -> No
 
 def test_it_has_no_limits_balances_or_ended_endpoints(prices: PriceBook) -> None:
     assert prices.limits is NO_LIMITS
+    assert prices.limits.scraped_urls == 10**9
     with pytest.raises(LimitError, match="type 'image' has no limit for everybody"):
         prices.limits_for("image")
     assert prices.sunset("GET /billing/usage") is None

@@ -122,7 +122,7 @@ class Contract(Frozen):
     overrides: tuple[Override, ...] = ()
     monthly: tuple[Term, ...] | None = None
     examples: tuple[ContractExample, ...] = ()
-    place: str = Field(default="", alias=SOURCE_KEY, exclude=True)
+    place: str = Field(default="", alias=SOURCE_KEY)
 
     @field_validator("until")
     @classmethod

@@ -69,7 +69,7 @@ class Term(Frozen):
     begins: Day | None = Field(default=None, alias="from")
     until: Day | None = None
     note: Text | None = None
-    source: str = Field(default="", alias=SOURCE_KEY, exclude=True)
+    source: str = Field(default="", alias=SOURCE_KEY)
 
     def __hash__(self) -> int:
         # Conditions are a dict, which has no hash.
