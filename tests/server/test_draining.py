@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from typing import NamedTuple
 import pytest
 from flood import ANSWER, REQUEST, Flood
 from serving import PATIENCE, Server, few_tables, serving, wait_for
+
+from ratecard.processes.process import hold_back
 
 
 class Draining(NamedTuple):
@@ -88,3 +91,20 @@ def test_no_request_is_lost_under_load() -> None:
     assert flood.lost == []
     assert set(flood.answered) == {200}
     assert flood.refused == 24, "each client ended at an address where nobody listens"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system has such filters")
+def test_no_connection_begins_while_its_listener_is_closed_and_begun_ones_go_on() -> None:
+    """A client that the kernel connected after the last `accept` would be reset, with its request."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = listener.getsockname()
+        with socket.create_connection(address) as waiting:
+            hold_back(listener)
+            with pytest.raises(TimeoutError):
+                socket.create_connection(address, timeout=0.2)
+            accepted, _ = listener.accept()
+            with accepted:
+                waiting.sendall(REQUEST)
+                assert accepted.recv(len(REQUEST), socket.MSG_WAITALL) == REQUEST
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address)

@@ -1,11 +1,13 @@
 """The processes of `ratecard serve`: the socket, the workers, and an end that leaves no request without an answer."""
 
 import asyncio
+import ctypes
 import logging
 import os
 import signal
 import socket
 import ssl
+import struct
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -39,6 +41,11 @@ _MOST_OF = 3 / 4
 _TICKS = 10
 # Seconds in which the last connections must be set up.
 _SET_UP = 2
+# Seconds for handshakes that have begun when no further connection may begin.
+_HANDSHAKES = 1 / 20
+# The option of a socket that drops packets, and a program for it that drops those that begin a connection (SYN).
+_ATTACH_FILTER = 26
+_NO_SYN = (0x30, 0, 0, 13), (0x45, 0, 1, 2), (0x06, 0, 0, 0), (0x06, 0, 0, 2**32 - 1)
 # Everybody may connect to a socket, if the folder lets them reach it.
 _SOCKET_MODE = 0o666
 
@@ -197,6 +204,10 @@ class DrainingServer(Server):
         listeners = [listener.dup() for listener in sockets]
         for server in self.servers:
             server.close()
+        if self.config.workers == 1:  # the sockets of workers may outlive this one
+            for listener in listeners:
+                hold_back(listener)
+            await asyncio.sleep(_HANDSHAKES)
         clients: list[socket.socket] = []
         for listener in listeners:
             listener.setblocking(False)
@@ -211,6 +222,18 @@ class DrainingServer(Server):
 
     def _connection(self) -> asyncio.Protocol:
         return Connection(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+
+
+def hold_back(listener: socket.socket) -> None:
+    """Have the kernel begin no further connection of a listener, so that none is reset when it is closed (Linux only).
+
+    A client that tries meanwhile tries again after a second, and is refused then, as after the end of any server.
+    """
+    if sys.platform == "linux" and listener.family != socket.AF_UNIX:
+        program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in _NO_SYN))
+        with suppress(OSError):  # a kernel that has no such filters
+            filter_ = struct.pack("HP", len(_NO_SYN), ctypes.addressof(program))
+            listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, filter_)
 
 
 class Worker(Process):
