@@ -29,7 +29,6 @@ ASKED = {
     ("rate", "json"): "{} --json",
     ("rate", "batch"): "--batch rows.jsonl",
     ("explain", "json"): "kling --json",
-    ("statement", "no focus"): "USAGE --account a --month 2026-10 --out a.csv",
 }
 OTHER_MODES = {"candidates": "candidates", "tornado": "tornado", "disputes": "disputes"}
 GIVEN = {
@@ -47,8 +46,6 @@ GIVEN = {
     "source": "seconds=1",
     "currency": "EUR",
     "memory": "1GB",
-    "opening_balance": "5",
-    "against": "FILE",
 }
 
 

@@ -51,9 +51,6 @@ MODES: Mapping[str, Mapping[str, Mode]] = {
     "quote": {"json": _JSON, "batch": _BATCH},
     "rate": {"json": _JSON, "batch": _BATCH},
     "explain": {"json": _JSON},
-    "statement": {
-        "no focus": Mode("only FOCUS says who sends the bill: add --out FILE.focus.csv, or", frozenset({"issuer"}))
-    },
 }
 
 
@@ -99,8 +96,6 @@ def _modes_of(command: str, given: Mapping[str, Any]) -> Iterator[str]:
             yield "days"
         if _are_paths(given["old"], given["new"]) and any(Path(given[side]).is_dir() for side in ("old", "new")):
             yield "folders"
-    if command == "statement" and not any(".focus." in Path(place).name.lower() for place in given["out"]):
-        yield "no focus"
     if given.get("as_json"):
         yield "json"
     if given.get("batch"):

@@ -10,7 +10,6 @@ from babel import Locale
 
 from ratecard.base.json_text import compact_json, read_json
 from ratecard.base.money import read_decimal
-from ratecard.cli.modes import CommandOfModes
 from ratecard.cli.options import EXISTING_FILE, as_wrong_use, locale_option, tables_option
 from ratecard.cli.screen import show_table
 from ratecard.cli.simulate import stopping
@@ -33,7 +32,7 @@ def _balance(given: str) -> Decimal:
     return amount
 
 
-@click.command(cls=CommandOfModes, short_help="What an account pays for a month.")
+@click.command(short_help="What an account pays for a month.")
 @click.argument("usage", nargs=-1, required=True)
 @click.option("--account", required=True, help="Account of the statement.")
 @click.option("--month", required=True, metavar="YYYY-MM", help="The month (UTC), like 2026-10.")
@@ -50,7 +49,7 @@ def _balance(given: str) -> Decimal:
     multiple=True,
     help="Write .md, .csv, .json, .html, .xlsx, .focus.csv or .focus.parquet; repeatable.",
 )
-@click.option("--issuer", metavar="NAME", default="", help="Who sends the bill; files of FOCUS need it.")
+@click.option("--issuer", metavar="NAME", help="Who sends the bill; files of FOCUS need it.")
 @click.option("--currency", help="Currency of the statement; needed if the account has rows in several.")
 @map_option
 @dialect_option
@@ -64,7 +63,7 @@ def statement(
     usage: Sequence[str],
     out: Sequence[str],
     against: Path | None,
-    issuer: str,
+    issuer: str | None,
     locale: Locale,
     **given: Any,
 ) -> None:
@@ -96,13 +95,25 @@ def statement(
             from ratecard.statements import StatementError
             from ratecard.statements import statement as make
             from ratecard.statements.make import asked_month
-            from ratecard.statements.report import check_outputs, sentences, title_of, write_statement, written_tables
+            from ratecard.statements.report import (
+                FOCUS,
+                check_outputs,
+                ending_of,
+                sentences,
+                title_of,
+                write_statement,
+                written_tables,
+            )
         with as_wrong_use(StatementError):
-            check_outputs(paths, issuer)
+            check_outputs(paths, issuer or "")
             asked_month(given["account"], given["month"], given["currency"])
+        if issuer is not None and not any(FOCUS in ending_of(path) for path in paths):
+            raise click.UsageError(
+                "only FOCUS says who sends the bill: add --out FILE.focus.csv, or leave out --issuer", context
+            )
         monthly_statement = make(list(usage), **given)
         differs = against is not None and _differs(against, monthly_statement)
-        write_statement(monthly_statement, *paths, issuer=issuer, locale=locale)
+        write_statement(monthly_statement, *paths, issuer=issuer or "", locale=locale)
         for path in paths:
             click.echo(f"Wrote {path}", err=True)
     if differs:
