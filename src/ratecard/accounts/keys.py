@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
 from ratecard.base.errors import CurrencyError, InstantError
-from ratecard.base.instants import in_utc, read_instant
+from ratecard.base.instants import in_utc, next_month, read_instant, utc
 from ratecard.base.json_text import JsonError, read_json, spaced
 from ratecard.base.messages import echo
 from ratecard.base.money import EXACT, add, text, zero_or_more
@@ -31,8 +31,6 @@ from ratecard.line_items.quote import Estimate, Quote
 
 # The values of `limitPeriod`. An epoch is a day of the staking token; a lifetime never ends.
 KEY_PERIODS = ("DAY", "EPOCH", "LIFETIME", "MONTH")
-# The first day of a month plus this is always a day of the next month.
-_MORE_THAN_A_MONTH = timedelta(days=32)
 
 
 @overload
@@ -77,8 +75,8 @@ def period_end(period: str, instant: datetime | date) -> datetime | None:
     if start is None:
         return None
     try:
-        return (start + _MORE_THAN_A_MONTH).replace(day=1) if period == "MONTH" else start + timedelta(days=1)
-    except OverflowError:
+        return utc(next_month(start)) if period == "MONTH" else start + timedelta(days=1)
+    except (OverflowError, ValueError):
         raise InstantError(f"{instant!r} is in the last period of the calendar") from None
 
 
