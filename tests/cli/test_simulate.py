@@ -250,9 +250,12 @@ def test_what_chooses_no_rows_or_no_prices_is_said(
 # The command with each signal, in a fork of one that has loaded what it needs; it sends the signal to itself once the
 # engine has read a part of the usage.
 STOPPED = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading, time, warnings
 import duckdb, ratecard.cli.simulate, ratecard.cli.simulate_run
 from ratecard.cli import main, simulate_progress
+
+# Python 3.12 and newer warn of the threads that wait in these libraries: none of them holds a lock here.
+warnings.filterwarnings("ignore", ".*use of fork", DeprecationWarning)
 
 begin = simulate_progress.ProgressWatch.begin
 

@@ -226,7 +226,7 @@ def test_what_cannot_book_is_refused_with_what_to_pass(booked: Ledger, database:
     for call in ASYNC_CALLS.values():
         said = refusal(lambda writer, call=call: asyncio.run(call(writer)), writer)  # type: ignore[misc]
         assert said == words.format("an AsyncConnection", name, PASS[kind])
-    if isinstance(writer, PoolProxiedConnection):
+    if isinstance(writer, PoolProxiedConnection | sqlite3.Connection):
         writer.close()
     engine.dispose()
     assert len(rows(booked, "a")) == 1
@@ -253,7 +253,9 @@ def test_a_connection_of_the_other_kind_is_refused(booked: Ledger, database: str
 
 
 def test_a_connection_to_another_kind_of_database_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with create_engine("sqlite://").connect() as connection:
+    engine = create_engine("sqlite://")
+    with engine.connect() as connection:
         monkeypatch.setattr(connection.dialect, "name", "mysql")
         for call in CALLS.values():
             assert refusal(call, connection) == "a ledger cannot be kept in mysql. Allowed: sqlite, postgresql"
+    engine.dispose()
