@@ -164,6 +164,14 @@ def test_a_tier_of_video_and_its_factor_of_frames() -> None:
         assert (str(line.unit_rate), str(line.list_rate)) == (rate, listed)
 
 
+def test_tiers_that_a_contract_makes_equal_keep_the_sku_and_the_price_of_the_list_where_the_height_is_unknown() -> None:
+    card = card_of(contract("- {for: {model: enlarge}, at_most: 0.04}"), tables=TABLES)
+    body: dict[str, Any] = {"model": "enlarge", "upscale_factor": 2, "target_fps": 30, "duration": "10s"}
+    [line], [listed] = card.at(NOON, contract="acme").quote_video(body).lines, card.at(NOON).quote_video(body).lines
+    assert str(line.unit_rate) == "0.04"
+    assert (line.sku, line.list_rate, line.list_source) == (listed.sku, listed.unit_rate, listed.source)
+
+
 @pytest.mark.parametrize(
     ("override", "noon", "night"),
     [

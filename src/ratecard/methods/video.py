@@ -65,7 +65,7 @@ def _looked_up(charge: VideoCharge, compiling: Compiling, *further: str) -> Calc
 def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[CompiledRate, str]]:
     """Compile the function (shape, height) -> rate of its tier: the first whose upper edge is not below the height.
 
-    An unknown height takes the dearest tier, with a note.
+    An unknown height takes the dearest tier, with a note; of those that cost the same, the dearest of the list.
     """
     attributes, rates = select(compiling.version, compiling.charge)
     rows_of: dict[str | None, list[tuple[int | None, CompiledRate]]] = {}
@@ -83,7 +83,8 @@ def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[Compile
     def find(shape: Shape, height: int | None) -> tuple[CompiledRate, str]:
         rows = rows_of.get(shape.get("enhancement_model")) or rows_of[None]
         if height is None:
-            return max((rate for _, rate in rows), key=lambda rate: rate.unit_rate), "height unknown: dearest tier"
+            prices = [(rate.unit_rate, rate.listed.rate if rate.listed else rate.unit_rate) for _, rate in rows]
+            return rows[prices.index(max(prices))][1], "height unknown: dearest tier"
         return next(rate for edge, rate in rows if edge is None or height <= edge), ""
 
     return find
