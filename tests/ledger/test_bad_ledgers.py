@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ratecard import RateCardError
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
+from ratecard.line_items import InferenceDetails
 
 ROW = {"timestamp": "2026-10-01", "sku": "s", "pricePerUnitUsd": 1, "unit": 2, "amount": -2, "currency": "USD"}
 HEADING = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId,promptTokens\n"
@@ -72,6 +73,27 @@ def refusal(content: str | bytes) -> str:
 )  # fmt: skip
 def test_what_is_wrong_is_said(content: str | bytes, said: str) -> None:
     assert refusal(content) == said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (HEADING.replace("requestId", "request_id") + "2026-10-01,s,1,2,-2,USD,n,r,5\n", "'request_id'"),
+        (json.dumps([ROW | {"inferenceDetails": {"requestID": "r"}}]), "'requestID'"),
+        (json.dumps([ROW, ROW | {"Contract": "acme"}]), "'Contract'"),
+    ],
+)
+def test_a_name_that_is_nearly_that_of_a_request_or_contract_is_refused_as_by_a_statement(
+    content: str, said: str
+) -> None:
+    assert f": {said} is not read. Did you mean '" in refusal(content)
+
+
+def test_the_details_of_a_json_row_may_be_beside_its_other_fields_as_a_simulation_reads_them() -> None:
+    [row] = read_ledger(json.dumps([ROW | {"requestId": "r", "promptTokens": 5}]))
+    assert row.details == InferenceDetails("r", None, 5)
+    column = f"{HEADING.strip()},inferenceDetails\n2026-10-01,s,1,2,-2,USD,n,,,x\n"
+    assert refusal(column) == "row 1: inferenceDetails is not an object"
 
 
 def test_a_cell_beyond_the_hosts_limit_is_refused() -> None:

@@ -7,9 +7,11 @@ lose the line of an error, the second of two equal keys, or digits.
 import csv
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
@@ -30,6 +32,23 @@ _DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTo
 COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *_DETAILS)
 # The column of the contract, in files where some row has one.
 CONTRACT = "contract"
+_NO_LETTER = re.compile(r"[^a-z]")
+_DETAILS_OBJECT = "inferenceDetails"
+
+
+@lru_cache(64)
+def nearly_named(columns: tuple[str, ...], names: tuple[str, ...] = (_DETAILS[0], CONTRACT)) -> Mapping[str, str]:
+    """Return unread columns of an export, each with the name, of those that it lacks, that it nearly has.
+
+    >>> nearly_named(("sku", "request_id", "customerId"), ("requestId", "customer"))
+    {'request_id': 'requestId', 'customerId': 'customer'}
+    >>> nearly_named(("sku", "inferenceDetails_requestId"))
+    {'inferenceDetails_requestId': 'requestId'}
+    """
+    lacking = [name for name in names if name not in columns]
+    details = _DETAILS_OBJECT.lower()
+    letters = {column: _NO_LETTER.sub("", column.lower()).removeprefix(details) for column in columns}
+    return {column: name for column, word in letters.items() for name in lacking if word in (name.lower(), f"{name}id")}
 
 
 def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) -> str:
@@ -202,7 +221,7 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
         for number, row in enumerate(reader, 1):
             if words := unfit_row(row):
                 raise LedgerError(f"row {number} {words}")
-            yield row | {"inferenceDetails": {name: row[name] for name in _DETAILS if row.get(name)}}
+            yield row
     except csv.Error as error:
         raise LedgerError(f"after line {reader.line_num}: not CSV: {error}") from None
 
@@ -267,6 +286,9 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
     known_rates = (rates,) if isinstance(rates, Rates) else tuple(rates)
     for number, row in enumerate(rows, 1):
         try:
+            details = row.get(_DETAILS_OBJECT)
+            for name, near in nearly_named((*row, *(details if isinstance(details, dict) else ()))).items():
+                raise LedgerError(f"'{echo(name)}' is not read. Did you mean '{near}'? Write it so")
             entry = entry_in(row, known_rates)
             instant_of_row(entry.timestamp)
         except InstantError as error:
@@ -277,7 +299,7 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
 
 
 def entry_in(row: Mapping[str, Any], rates: Sequence[Rates]) -> LedgerEntry:
-    """Return the entry of a row of a page or CSV. Raises `LedgerError` with the field."""
+    """Return the entry of a row of a page or CSV, whose details may be columns. Raises `LedgerError` with the field."""
     cells = dict(row)
     if cells.get("unit") in (None, ""):
         cells["unit"] = cells.get("units")
@@ -295,8 +317,10 @@ def entry_in(row: Mapping[str, Any], rates: Sequence[Rates]) -> LedgerEntry:
     if cells.get("units") not in (None, "") and _decimal("units", cells["units"]) != unit:
         raise LedgerError(f"units {str(cells['units'])[:_ECHO]} is not what unit says. Keep one")
     timestamp, sku, _, notes = (_text(name, cells.get(name)) for name in _TEXTS)
-    given = cells.get("inferenceDetails")
-    details = None if given in (None, {}) else _details(given)
+    given = cells.get(_DETAILS_OBJECT)
+    if given in (None, {}):
+        given = {name: cells[name] for name in _DETAILS if cells.get(name) not in (None, "")}
+    details = None if given == {} else _details(given)
     contract = _text(CONTRACT, cells.get(CONTRACT)) or None
     return LedgerEntry(timestamp, sku, price, unit, amount, currency, notes, details, contract=contract)
 

@@ -19,7 +19,7 @@ from ratecard.simulation.billing import AGAIN, ModelInEffect, model_of, sold_by_
 from ratecard.simulation.groups.grouped_usage import near_columns, not_read
 from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape
-from ratecard.simulation.rows.billing_export import DISPUTED, EXPORT_NAMES, nearly_named
+from ratecard.simulation.rows.billing_export import DISPUTED, EXPORT_NAMES, near_columns_of
 from ratecard.simulation.rows.duckdb_responses import requests_only
 from ratecard.simulation.rows.files import Source
 from ratecard.simulation.rows.where import Columns, read_condition
@@ -49,9 +49,7 @@ _REASONS = {
 
 def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntry:
     """Read the ledger entry of a row of an export. Raises `ValueError` that says what is wrong with it."""
-    details = {name: row[name] for name in _DETAILS if row.get(name)}
-    notes = row.get("model") or row.get("notes")
-    cells = {**row, "notes": notes, "inferenceDetails": details}
+    cells = {**row, "notes": row.get("model") or row.get("notes")}
     try:
         entry = entry_in(cells, [version.rates for version in limits])
     except LedgerError as error:
@@ -155,7 +153,7 @@ class AccountRows:
         named = known.account
         if not named and not self.is_ledger:
             raise StatementError(NO_ACCOUNT)
-        if self.is_ledger and (unread := not_read(nearly_named(known.columns))):
+        if self.is_ledger and (unread := not_read(near_columns_of(known.columns))):
             raise StatementError(unread[0])
         self._table = known.booked if self.is_ledger else known.table
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]

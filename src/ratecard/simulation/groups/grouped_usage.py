@@ -16,7 +16,7 @@ from ratecard.simulation.groups.plan import PREDICATES, SUMMED, Plan, Usage
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.groups.queries import Grouping
 from ratecard.simulation.groups.shapes import Counted, Shapes
-from ratecard.simulation.rows.billing_export import nearly_named
+from ratecard.simulation.rows.billing_export import near_columns_of
 from ratecard.simulation.rows.columns import DAY, LAYOUTS, OTHER_NAMES, USAGE_COLUMNS
 from ratecard.simulation.rows.files import Source
 from ratecard.simulation.rows.where import read_condition
@@ -72,7 +72,7 @@ class Reading:
         other_day = columns.pop(DAY, None) is not None
         if usage.is_ledger:  # the ledger is made of all columns of the export
             columns.pop("type", None)
-            return replace(self, columns=columns, meant=nearly_named(usage.columns))
+            return replace(self, columns=columns, meant=near_columns_of(usage.columns))
         missing = {name: tuple(column for column in names if not usage.has(column)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
         conditions = (name for meters in plan.meters for name in meters.condition if not usage.has(name))

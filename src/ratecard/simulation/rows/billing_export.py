@@ -6,7 +6,6 @@ are written to Parquet first, row by row.
 
 import gzip
 import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
@@ -33,7 +32,7 @@ from ratecard.base.money import (
     text,
     total,
 )
-from ratecard.ledger.files import COLUMNS, CONTRACT, PRICES, json_rows
+from ratecard.ledger.files import COLUMNS, CONTRACT, PRICES, json_rows, nearly_named
 from ratecard.line_items.ledger_entry import changing_balances, worths
 from ratecard.simulation.rows.columns import ACCOUNT_COLUMNS, LEDGER
 from ratecard.simulation.sql import DuckDbSql
@@ -106,23 +105,10 @@ class Export(NamedTuple):
         return {"unit": f"coalesce({two}, {unit}, {units})", **{name: self.text(name) for name in (*PRICES, "amount")}}
 
 
-_NO_LETTER = re.compile(r"[^a-z]")
-
-
-def nearly_named(columns: Collection[str]) -> dict[str, str]:
-    """Return unread columns of an export, each with the name that it nearly has: of requests, contracts or accounts.
-
-    >>> nearly_named(["sku", "request_id", "customerId"])
-    {'request_id': 'requestId', 'customerId': 'customer'}
-    >>> nearly_named(["sku", "inferenceDetails_requestId"])
-    {'inferenceDetails_requestId': 'requestId'}
-    """
-    has_accounts = any(name in columns for name in ACCOUNT_COLUMNS)
-    lacking = [name for name in ("requestId", CONTRACT) if name not in columns]
-    lacking += [] if has_accounts else ACCOUNT_COLUMNS
-    details = REQUEST_DETAILS.lower()
-    letters = {column: _NO_LETTER.sub("", column.lower()).removeprefix(details) for column in columns}
-    return {column: name for column, word in letters.items() for name in lacking if word in (name.lower(), f"{name}id")}
+def near_columns_of(columns: Collection[str]) -> Mapping[str, str]:
+    """Return unread columns of an export, each with the name that it nearly has: of requests, contracts or accounts."""
+    accounts = () if any(name in columns for name in ACCOUNT_COLUMNS) else ACCOUNT_COLUMNS
+    return nearly_named(tuple(columns), ("requestId", CONTRACT, *accounts))
 
 
 class _Numbers(NamedTuple):
