@@ -173,6 +173,14 @@ def test_rows_that_cannot_be_read_stop_it_and_each_says_why(tmp_path: Path, tabl
     assert [words for _, words in UNREAD if f"1 row of scribe: {words}" not in str(caught.value)] == []
 
 
+def test_a_refund_before_its_charge_stops_it_as_the_ledger_refuses_one(tmp_path: Path, tables: Path) -> None:
+    charged = f"2026-10-02T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-1"
+    assert str(made(tmp_path, tables, charged, f"2026-10-02T00:00:00Z,{INPUT},4,0,1,USD,scribe,r-1").payable) == "3.00"
+    words = "timestamp: a refund must not be before its charge, which is of 2026-10-02T00:00:00"
+    with pytest.raises(StatementError, match=words):
+        made(tmp_path, tables, charged, f"2026-10-01T23:59:59Z,{INPUT},4,0,1,USD,scribe,r-1")
+
+
 def test_a_refund_is_read_however_its_units_are_written(tmp_path: Path) -> None:
     """The first of 3 units is included, whatever refunds of other requests say."""
     tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 1, unit: mtoken}\n")

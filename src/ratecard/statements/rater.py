@@ -151,6 +151,9 @@ class AccountRater:
             try:
                 if self.rows.is_ledger:
                     entry = booked_entry(row, self.card.tables.limits)
+                    if entry.amount > 0 and (charged := charged_at(row)) is not None and instant < charged:
+                        words = f"which is of {charged.isoformat()}"
+                        raise ValueError(f"timestamp: a refund must not be before its charge, {words}")
                     # Balances pay for requests that are priced in US dollars.
                     if not self._is_elsewhere(USD if is_balance(entry.currency) else entry.currency):
                         rates = self._at(self._paid_at(entry, row, instant)).listed.limits.rates
