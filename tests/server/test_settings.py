@@ -46,6 +46,8 @@ def test_text_is_read_as_what_the_setting_is() -> None:
         ("PORT", "tcp://10.0.0.1:80", "RATECARD_PORT=tcp://10.0.0.1:80: Input should be a valid integer"),
         ("PORT", "65536", "RATECARD_PORT=65536: Input should be less than or equal to 65535"),
         ("DRAIN", "", "RATECARD_DRAIN=: Input should be a valid integer"),
+        ("STATE", "", "RATECARD_STATE=: is empty. Write a path, or leave the setting out"),
+        ("CONFIG", "", "RATECARD_CONFIG is empty. Write the path of a settings file"),
         ("ACCESS_LOG", "maybe", "RATECARD_ACCESS_LOG=maybe: Input should be a valid boolean"),
         ("LOG_FORMAT", "xml", "RATECARD_LOG_FORMAT=xml: Input should be 'text' or 'json'"),
         ("BASE_PATH", "api", "RATECARD_BASE_PATH=api: 'api' must begin with / and not end with one"),
@@ -67,6 +69,7 @@ def test_what_is_not_understood_is_refused(name: str, given: str, words: str) ->
         ("config = 'x'", "config is not a setting"),
         ("api-keys = 'x'", "api-keys is secret: set RATECARD_API_KEYS instead"),
         ("port = 'x'", "settings.toml: port=x: Input should be a valid integer"),
+        ("workers = true", "settings.toml: workers=True: Input should be a valid integer, not true"),
         ("port = ", "is not TOML"),
     ],
 )
@@ -74,6 +77,12 @@ def test_a_file_that_is_not_understood_is_refused(tmp_path: Path, text: str, wor
     with pytest.raises(SettingError) as refused:
         read_settings(file_of(tmp_path, text), {})
     assert words in str(refused.value)
+
+
+def test_an_address_beside_a_socket_is_refused() -> None:
+    done = CliRunner().invoke(main, ["serve", "--unix-socket", "no-such/socket", "--port", "9000"])
+    said = "--unix-socket listens on no address, and nothing uses --port"
+    assert (done.exit_code, said in done.output) == (2, True), done.output
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

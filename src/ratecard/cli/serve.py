@@ -97,6 +97,9 @@ def serve(folder: Path | None, **given: Any) -> None:
         settings = read_settings(stated, os.environ, {"tables": checkout_tables()})
         if settings.database is None and (alone := [option(name) for name in _OF_LEDGER if given[name] is not None]):
             raise SettingError(f"without a ledger nothing uses {', '.join(alone)}. Give {option('database')} too")
+        if settings.unix_socket and (alone := [option(name) for name in ("host", "port") if given[name] is not None]):
+            words = f"{option('unix_socket')} listens on no address, and nothing uses {', '.join(alone)}"
+            raise SettingError(f"{words}. Leave one of them out")
         _check_access(settings)
         check_tls(settings)
         if settings.tables is not None and not settings.tables.is_dir():

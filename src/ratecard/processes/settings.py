@@ -11,7 +11,16 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import RateCardError
@@ -119,6 +128,17 @@ class Settings(BaseModel):
     log_format: Literal["text", "json"] = Field("text", description="A line of text or an object for each event")
     access_log: bool = Field(False, description="Log each request too")
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _fits(cls, given: Any, info: ValidationInfo) -> Any:
+        """Refuse true as a number, which would be 1, and an empty path, which would be the working directory."""
+        annotation = cls.model_fields[str(info.field_name)].annotation
+        if isinstance(given, bool) and annotation is int:
+            raise ValueError(f"Input should be a valid integer, not {str(given).lower()}")
+        if given == "" and annotation == Path | None:
+            raise ValueError("is empty. Write a path, or leave the setting out")
+        return given
+
 
 def is_secret(name: str) -> bool:
     """Return True if a setting is read from the environment only."""
@@ -153,7 +173,9 @@ def read_settings(
     Traceback (most recent call last):
     ratecard.processes.settings.SettingError: RATECARD_DRIAN is not a setting. Did you mean 'RATECARD_DRAIN'?
     """
-    file = options.get(CONFIG) or environment.get(variable(CONFIG))
+    file = options.get(CONFIG, environment.get(variable(CONFIG)))
+    if file == "":
+        raise SettingError(f"{variable(CONFIG)} is empty. Write the path of a settings file, or leave it out")
     names = {variable(name): name for name in Settings.model_fields}
     entries = {name: environment[name] for name in environment if name.startswith(PREFIX) and name != variable(CONFIG)}
     sources = [
