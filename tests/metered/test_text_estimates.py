@@ -261,6 +261,21 @@ def test_a_search_whose_most_is_not_known(
     assert messages(caught.value) == said
 
 
+@pytest.mark.parametrize(
+    ("suffix", "asked", "ignored"),
+    [
+        ("", {"web_search_requests": 3, "x_search_results": 5}, ()),
+        (":enable_web_search=off", {"web_search_requests": 3}, ("web_search_requests",)),
+        (":enable_web_search=off", {"web_search_requests": 0}, ()),
+        (":enable_x_search=true", {"web_search_requests": 3, "x_search_results": 5}, ("web_search_requests",)),
+    ],
+)
+def test_a_most_of_searches_that_are_never_charged_is_listed(
+    prices: PriceBook, suffix: str, asked: dict[str, Any], ignored: tuple[str, ...]
+) -> None:
+    assert prices.estimate_text(f"grok-4-3{suffix}", **TOKENS, **asked).ignored == ignored
+
+
 def test_a_model_that_searches_nothing(tmp_path: Path) -> None:
     tokens = "{charge: t, method: tokens, unit: mtoken, rates: [{tokens: input, rate: 1}, {tokens: output, rate: 2}]}"
     shutil.copy(shipped_folder() / "vocabulary.yaml", tmp_path)  # the vocabulary has service parameters

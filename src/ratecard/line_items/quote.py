@@ -317,7 +317,7 @@ class Quote(_Value, frozen=True, gc=False):
 class Estimate:
     """The least and the most that a text request can cost before it runs; exact, in `currency`.
 
-    `ignored` are the service parameters without effect on the price, `rates` has the worth of balances at the instant
+    `ignored` are the fields without effect on the price, `rates` has the worth of balances at the instant
     of the price book.
     """
 

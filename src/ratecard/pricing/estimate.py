@@ -13,7 +13,7 @@ from ratecard.line_items.quote import Estimate
 from ratecard.line_items.tokens import unpriced_tokens
 from ratecard.methods.metered import Metered
 from ratecard.pricing.counted import readings_of
-from ratecard.pricing.text import SearchLines, counted_meters, search_lines_under, token_rates
+from ratecard.pricing.text import counted_meters, search_lines_under, token_rates
 from ratecard.requests.body import INVALID
 from ratecard.requests.counters import MOST_TOKENS
 from ratecard.requests.metered import read_counts
@@ -78,9 +78,14 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     try:
         counted = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
         surcharge_total = total([line_of[name](counts[name]).amount for name in further if name in counts])
-        searches = list(_search_amounts(most, switches, line_of))
+        # One search may replace another, so each is made at its most or not at all, in every combination.
+        made = (dict(zip(most, numbers, strict=True)) for numbers in product(*((0, count) for count in most.values())))
+        billed = [billed_searches(numbers, switches) for numbers in made]
+        searches = [total([line_of[kind](count).amount for kind, count in kinds.items()]) for kinds in billed]
     except NotSoldError as refusal:
         raise QuoteError(INVALID, _unstated(refusal.problems)) from None
+    never = {kind: field for kind, (field, _) in SEARCHES.items() if not any(kind in kinds for kinds in billed)}
+    ignored = tuple(field for field in never.values() if getattr(asked, field))
     least = metered.version.minimum or Decimal(0)
     # Each bucket of a request may be rounded by itself, by half a step at most.
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
@@ -89,7 +94,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         total([max(add(EXACT.subtract(min(prompts), rounding), counted), least), surcharge_total, min(searches)]),
         total([max(total([max(prompts), completion, rounding, counted]), least), surcharge_total, max(searches)]),
         metered.model.currency,
-        parameters.without_effect(surcharges),
+        ignored + parameters.without_effect(surcharges),
         metered.rates,
     )
 
@@ -125,10 +130,3 @@ def _most_searches(
             problems.append(((field,), "Required: the limits do not say the most of one request"))
         elif is_on:
             yield field, known[field]
-
-
-def _search_amounts(most: Mapping[str, int], parameters: Mapping[str, Any], line_of: SearchLines) -> Iterator[Decimal]:
-    """Yield the charge for every combination of searches at their most or not at all: one may replace another."""
-    for counts in product(*((0, count) for count in most.values())):
-        billed = billed_searches(dict(zip(most, counts, strict=True)), parameters)
-        yield total([line_of[kind](count).amount for kind, count in billed.items()])

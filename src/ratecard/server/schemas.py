@@ -154,7 +154,7 @@ class EstimatedCost(_Answer):
     highest: ExactText
     currency: str = Field(description="ISO 4217")
     digest: _Digest
-    ignored: list[str] = Field(description="Service parameters without effect on the price")
+    ignored: list[str] = Field(description="Fields without effect on the price")
 
     @classmethod
     def of_text(cls, model: str, estimate: Estimate, digest: str) -> "EstimatedCost":
