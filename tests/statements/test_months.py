@@ -1,6 +1,6 @@
 """Months by their first day, over the end of a year too."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -17,6 +17,6 @@ def test_a_month_is_between_the_one_before_and_the_next(month: date) -> None:
 
 def test_the_first_and_the_last_month_have_none_beside_them() -> None:
     assert (read_month("0001-02"), read_month("9999-11")) == (date(1, 2, 1), date(9999, 11, 1))
-    for given in ("0001-01", "9999-12", date(2026, 10, 2)):
+    for given in ("0001-01", "9999-12", date(2026, 10, 2), datetime(2026, 10, 1, 5, tzinfo=UTC)):
         with pytest.raises(StatementError, match="is not a month"):
             read_month(given)

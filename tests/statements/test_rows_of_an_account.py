@@ -231,9 +231,14 @@ def test_a_commitment_needs_the_usage_since_its_beginning_or_an_opening_balance(
     for wrong, words in ((Decimal("100.01"), "is not from 0 to the commitment"), (Decimal(-1), "is not from 0")):
         with pytest.raises(StatementError, match=words):
             statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=wrong)
-    inexact: Any = 0.1
-    with pytest.raises(StatementError, match="a float has lost its digits"):
-        statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=inexact)
+    of_another_kind: tuple[tuple[Any, str], ...] = (
+        (0.1, "a float has lost its digits"),
+        ("50", "must be a Decimal or an int"),
+        (Decimal("NaN"), "must be a finite number"),
+    )
+    for wrong, words in of_another_kind:
+        with pytest.raises(StatementError, match=words):
+            statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=wrong)
     for month, currency in (("2026-08", "USD"), ("2026-11", "EUR")):
         with pytest.raises(StatementError, match="an opening balance is of one commitment, and acme has none"):
             statement(usage, account="acme", month=month, tables=tables, opening_balance=Decimal(1), currency=currency)

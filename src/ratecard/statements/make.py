@@ -124,7 +124,7 @@ def read_month(given: date | str) -> date:
     >>> read_month("2026-10")
     datetime.date(2026, 10, 1)
     """
-    day = given if isinstance(given, date) else None
+    day = given if isinstance(given, date) and not isinstance(given, datetime) else None
     if isinstance(given, str) and re.fullmatch("[0-9]{4}-[0-9]{2}", given):
         with suppress(ValueError):
             day = date.fromisoformat(f"{given}-01")
@@ -260,7 +260,8 @@ class AccountMonths:
         if len(commitments) != 1:
             words = f"an opening balance is of one commitment, and {self.account} has {len(commitments) or 'none'}"
             raise StatementError(f"{words} in {month:%Y-%m}")
-        if not 0 <= balance <= commitments[0].amount:
+        is_number = isinstance(balance, (Decimal, int)) and not Decimal(balance).is_nan()
+        if is_number and not 0 <= balance <= commitments[0].amount:
             most = f"{commitments[0].amount} ({commitments[0].source})"
             raise StatementError(f"opening balance {balance} is not from 0 to the commitment of {most}")
         return {commitments[0]: Fraction(zero_or_more("opening_balance", balance, StatementError))}
