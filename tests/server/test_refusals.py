@@ -90,6 +90,15 @@ def test_a_body_is_as_long_as_allowed_and_no_longer(client: Any, size: int, stat
         assert answer.json() == {"error": too_long(MOST)}
 
 
+@pytest.mark.parametrize("name", ["Content-Type", "Content-Encoding"])
+def test_a_header_that_says_two_things_of_a_body_is_refused(client: Any, name: str) -> None:
+    said = {"Content-Type": ("text/plain", "application/json"), "Content-Encoding": ("gzip", "identity")}[name]
+    answer = client.post(QUOTE, content=BODY, headers=[(name, value) for value in said])
+    assert (answer.status_code, name in answer.json()["error"]) == (400, True)
+    same = client.post(QUOTE, content=BODY, headers=[(name, said[1])] * 2)
+    assert same.status_code == 200
+
+
 @pytest.mark.parametrize("length", ["99999999", "9" * 5000])
 def test_a_body_that_says_it_is_too_long_is_not_read(client: Any, length: str) -> None:
     answer = client.post(QUOTE, content=BODY, headers={"content-type": "application/json", "content-length": length})

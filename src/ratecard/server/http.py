@@ -236,13 +236,21 @@ _on_the_way = 0
 
 
 async def read_json_body(request: Request, most: int, long_work: LongWork) -> bytes:
-    """Read the bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
+    """Read the bytes of a JSON body.
+
+    Raises `HTTPException`: 415 for another type, 400 for two of them, 413 for more than `most` bytes.
 
     An encoded body is decoded by `long_work`, and `most` limits its decoded bytes too (see `decoder`). The received
     bytes are counted, so that neither a wrong Content-Length nor a chunked body exceeds the limit. 503 if too many long
     bodies are on their way.
     """
-    headers = dict(request.scope["headers"])
+    stated = request.scope["headers"]
+    headers = dict(stated)
+    if len(headers) < len(stated):  # the last value of each is in the dictionary
+        for name in (b"content-type", b"content-encoding"):
+            if len({value for key, value in stated if key == name}) > 1:
+                words = f"The header {name.decode().title()} is there twice, with two values. Send it once"
+                raise HTTPException(400, words, {"Connection": "close"})  # the body is not read
     kind = headers.get(b"content-type", _JSON)
     if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
         raise HTTPException(415, f"The body must be JSON. Send the header Content-Type: {JSON}")
