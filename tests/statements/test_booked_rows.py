@@ -278,6 +278,9 @@ REFUNDS: tuple[tuple[tuple[str, ...], str], ...] = (
     ((CHARGED, BACK, BACK.replace("10-03", "10-04").replace(",2,USD", ",2.01,USD")), "2026-10-04"),
     ((CHARGED, BACK, BACK.replace("10-03", "11-04").replace(",2,USD", ",2.01,USD")), ""),
     ((CHARGED.replace("10-02", "09-02"), BACK.replace(",2,USD", ",4.01,USD")), "2026-10-03"),
+    # Decimals behind the eighteenth count too.
+    ((CHARGED, BACK.replace(",2,USD", ",4.0000000000000000001,USD")), "2026-10-03"),
+    ((CHARGED, BACK.replace(",2,USD", ",3.9999999999999999995,USD"), BACK.replace(",2,USD", f",0.{'5':0>19},USD")), ""),
     # A refund goes only to the balance that paid.
     ((CHARGED, BACK.replace(",2,USD", ",1,CREDITS")), "2026-10-03"),
     ((CHARGED, PART, BACK.replace(",2,USD", ",1,CREDITS")), ""),

@@ -311,14 +311,24 @@ class AccountRows:
         charge, booking = f"{self._request}, {self._text('sku')}", self._booking
         # An amount that is too long for the engine counts as a refund less, or a charge more, than any that is not.
         too_long = f"CASE WHEN {self._is_refund} THEN {10**17}::DECIMAL(38, 18) ELSE -{10**18}::DECIMAL(38, 18) END"
-        amount = f"coalesce({self._number('amount')}, {too_long})"
-        charged, refunded = (f"sum(greatest({sign}{amount}, 0))" for sign in ("-", ""))
-        if not self._is_any(booking, f"{charged} < {refunded}"):
+        # The engine holds 18 decimals. The next 18 are added by themselves, in units of the last one of these.
+        amount, zero = self._text("amount"), "0::DECIMAL(38, 18)"
+        held = f"TRY_CAST(regexp_replace({amount}, '([.][0-9]{{18}})[0-9]+', '\\1') AS DECIMAL(38, 18))"
+        further = f"coalesce(TRY_CAST('0.' || substr(split_part({amount}, '.', 2), 19, 18) AS DECIMAL(38, 18)), {zero})"
+        charged, refunded = (f"sum(greatest({sign}coalesce({held}, {too_long}), 0))" for sign in ("-", ""))
+        of_refunds = f"sum(CASE WHEN {self._is_refund} THEN {further} ELSE {zero} END)"
+        of_charges = f"sum(CASE WHEN {self._is_refund} THEN {zero} ELSE {further} END)"
+
+        def beyond(of_all: str = "", until_now: str = "") -> str:
+            carried = f"floor({of_charges}{of_all} - {of_refunds}{until_now})::DECIMAL(19, 0)"
+            return f"{refunded}{until_now} - {charged}{of_all} > {carried} * 0.000000000000000001::DECIMAL(19, 18)"
+
+        if not self._is_any(booking, beyond()):
             return ""
         in_any = f"{charged} OVER (PARTITION BY {charge})"
-        of_all = f"{charged} OVER (PARTITION BY {booking})"
-        until_now = f"{refunded} OVER (PARTITION BY {booking} ORDER BY {self._instant})"
-        return f"CASE WHEN {self._is_refund} AND 0 < {in_any} AND {of_all} < {until_now} THEN 'beyond' END"
+        of_all = f" OVER (PARTITION BY {booking})"
+        until_now = f" OVER (PARTITION BY {booking} ORDER BY {self._instant})"
+        return f"CASE WHEN {self._is_refund} AND 0 < {in_any} AND {beyond(of_all, until_now)} THEN 'beyond' END"
 
     @property
     def _booking(self) -> str:
