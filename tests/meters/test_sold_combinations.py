@@ -152,6 +152,10 @@ WRITES = """
         # Only the part has a rate under the value, and its whole has none: requests decide what is sold.
         ("- {tokens: [input, output], rate: 4}\n- {tokens: output_image, rate: 8}\n"
          "- {tokens: output_image, service_tier: batch, rate: 4}\n", "", ""),
+        # A condition without a default, which only some rates name.
+        ("- {tokens: [input, output, cache_write], service_tier: batch, rate: 4}\n"
+         "- {tokens: [input, output], service_tier: batch, hardware: small, rate: 5}\n", "",
+         "line 18 has one for input, of which they are part. Write one, or without_rate: {small: default}"),
     ],
 )  # fmt: skip
 def test_a_part_without_a_rate_under_a_value_of_its_whole_is_a_fault(rates: str, further: str, words: str) -> None:

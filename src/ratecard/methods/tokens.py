@@ -201,8 +201,10 @@ def _check_parts(
                 continue
             held = chosen(of_bucket[part], part, rate.edge.above, full)
             unmet = resolver.factored(held.rate, held.conditions, full).unmet if held else ()
+            # The value that `full` has of a condition without a default is asked where a rate of the whole names it.
+            names = (name for name in unmet if name in stated)
             name = next(
-                (name for name in unmet if without_rate.get(stated[name], without_rate.get(name)) != "refuse"), None
+                (name for name in names if without_rate.get(stated[name], without_rate.get(name)) != "refuse"), None
             )
             if held and name and lines[id(held.rate)] not in wrong:
                 wrong.add(lines[id(held.rate)])
