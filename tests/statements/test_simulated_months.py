@@ -220,6 +220,11 @@ def test_the_command_writes_them_beside_its_report(tmp_path: Path) -> None:
         (["--out", "months.json", "--out", "link.csv"], "months.csv is a file of --out too"),
         (["--cost", "months.csv"], "months.csv is what --cost reads, which stays as it is"),
         (["--cost", "costs.csv", "--out", "costs.csv"], "costs.csv is what --cost reads, which stays as it is"),
+        (["--candidate", "a.yaml+months.csv"], "months.csv is what --candidate reads, which stays as it is"),
+        (
+            ["--candidate", "costs.csv", "--out", "costs.csv"],
+            "costs.csv is what --candidate reads, which stays as it is",
+        ),
     ],
 )
 def test_no_file_is_written_over_another_one_that_is_named(

@@ -2,7 +2,7 @@
 
 import shlex
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -123,6 +123,7 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
     refuse_unused(context)
     if disputes:
         [[path], _] = outputs([disputes], given["usage"], None, (".csv",))
+        _check_prices({path.resolve()}, given)
         with stopping(), needing("A simulation"):
             from ratecard.cli.simulate_run import run_disputes
 
@@ -138,8 +139,7 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
     report_files, month_files = ({path.resolve() for path in paths} for paths in (given["out"], months))
     if report_files & month_files:
         raise click.UsageError(f"{statements} is a file of --out too, which can hold only one of them. Name another")
-    if given["cost"] and Path(given["cost"]).resolve() in report_files | month_files:
-        raise click.UsageError(f"{given['cost']} is what --cost reads, which stays as it is. Write another file")
+    _check_prices(report_files | month_files, given)
     with stopping():
         with needing("A simulation"):
             # Loaded only here, because --help does not need the engine.
@@ -151,6 +151,15 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
             succeeded = write_statements(month_statements, path) and succeeded
         if not succeeded:
             raise SystemExit(1)
+
+
+def _check_prices(written: Collection[Path], given: Mapping[str, Any]) -> None:
+    """Refuse to write over a file of prices that the simulation reads, also one of a stack of candidates."""
+    read = [("--current", given["current"]), *(("--candidate", word) for word in given["candidates"])]
+    for option, word in (*read, ("--cost", given["cost"])):
+        for place in (word, *word.split("+")) if word else ():
+            if Path(place).resolve() in written:
+                raise click.UsageError(f"{place} is what {option} reads, which stays as it is. Write another file")
 
 
 @contextmanager
