@@ -184,6 +184,7 @@ def test_a_name_is_one_cell_whatever_it_holds(tmp_path: Path) -> None:
         ),
         (("USAGE", "--tornado", "5%", "--engine", "spark", "--out", "s3a://b/t.csv"), ".json, on this machine"),
         (("USAGE", "--candidate", "DEARER", "--locale", "xx_YY"), "'xx_YY' is not a locale"),
+        (("USAGE", ""), "There is no file ''"),
     ],
 )
 def test_wrong_use_is_said_before_anything_is_read(

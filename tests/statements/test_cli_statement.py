@@ -191,7 +191,7 @@ def test_wrong_use(words: list[str], more: tuple[str, ...], status: int, message
         (["--out", "acme.focus.csv"], "acme.focus.csv: FOCUS says who sends the bill. Name it: --issuer NAME"),
         (["--out", "acme.focus.parquet", "--issuer", " "], "acme.focus.parquet: FOCUS says who sends the bill"),
         (["--issuer", "Us"], "only FOCUS says who sends the bill: add --out FILE.focus.csv, or leave out --issuer"),
-        (["--out", "acme.focus.old.md", "--issuer", ""], "only FOCUS says who sends the bill"),
+        (["--out", "acme.focus.old.md", "--issuer", " "], "only FOCUS says who sends the bill"),
         (["--out", "acme.parquet"], "acme.parquet: '.parquet' is not a format of statements. Allowed: .md, .csv"),
     ],
 )

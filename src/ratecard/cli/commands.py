@@ -40,13 +40,13 @@ _OF_ENGINE = frozenset(("compare", "demo-usage", "rollup", "simulate", "statemen
 
 
 class Commands(click.Group):
-    """A group that refuses an option of its commands that takes one value and is given twice."""
+    """A group that refuses options of its commands that take one value and are given twice, and empty values."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Return the name of a command, the command, and its words."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            _refuse_repeated(command, rest, ctx)
+            _refuse_unclear(command, rest, ctx)
         return name, command, rest
 
 
@@ -96,18 +96,31 @@ def _refuse_undecoded(words: list[str]) -> None:
             raise click.UsageError(f"{echo(word)}: this word is not in UTF-8, and the engine reads no other encoding")
 
 
-def _refuse_repeated(command: click.Command, words: list[str], parent: click.Context) -> None:
-    """Refuse an option that takes one value and is given twice: the last would win in silence."""
+def _refuse_unclear(command: click.Command, words: list[str], parent: click.Context) -> None:
+    """Refuse an option that takes one value and is given twice, as the last would win in silence, and an empty value.
+
+    An empty value is mostly a variable of a shell that is not set, and would count as no option.
+    """
     context = click.Context(command, parent=parent, info_name=command.name)
     try:
-        _, _, order = command.make_parser(context).parse_args(args=list(words))
+        values, _, order = command.make_parser(context).parse_args(args=list(words))
     except click.UsageError:
         return  # The command reports this error itself when it reads the words.
     for option in order:
-        if isinstance(option, click.Option) and not (option.multiple or option.is_flag) and order.count(option) > 1:
+        if not isinstance(option, click.Option) or option.is_flag:
+            continue
+        if not option.multiple and order.count(option) > 1:
             raise click.UsageError(
                 f"{option.opts[0]} is given {order.count(option)} times, and takes one value.", context
             )
+        given = values[str(option.name)]
+        if "" in (given if option.multiple else [given]) and not _may_be_empty(command, option):
+            raise click.UsageError(f"{option.opts[0]} is empty. Write its value, or leave it out", context)
+
+
+def _may_be_empty(command: click.Command, option: click.Option) -> bool:
+    """Return True for fields of a body, which the API answers, settings of a server, and keys, as there may be none."""
+    return command.name in ("quote", "rate", "serve") or option.name == "by"
 
 
 @click.group(cls=_AllCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -164,8 +164,8 @@ def check_usage(usage: Sequence[str], engine: str | None) -> None:
         if is_pattern(place):
             with as_wrong_use(SimulationError):
                 next(files_of(place))
-        elif not Path(place).exists():
-            raise click.UsageError(f"There is no file {place}")
+        elif not place or not Path(place).exists():
+            raise click.UsageError(f"There is no file {place or repr(place)}")
 
 
 def outputs(
