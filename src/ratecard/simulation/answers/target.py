@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ratecard.base.errors import SimulationError, TableError
 from ratecard.base.instants import utc
-from ratecard.base.money import EXACT, from_fraction
+from ratecard.base.money import EXACT, from_fraction, read_decimal
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
@@ -62,8 +62,8 @@ def read_target(given: str) -> Target:
     kind = kind if equals else REVENUE
     try:
         if words.endswith("/year") and kind == REVENUE:
-            return Target(YEAR, Fraction(Decimal(words.removesuffix("/year"))))
-        share = Fraction(Decimal(words.removesuffix("%"))) / 100
+            return Target(YEAR, Fraction(read_decimal(words.removesuffix("/year").strip())))
+        share = Fraction(read_decimal(words.removesuffix("%").strip())) / 100
         if not words.endswith("%") or kind not in (REVENUE, MARGIN):
             raise ValueError
     except (ValueError, ArithmeticError):

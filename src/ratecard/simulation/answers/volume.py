@@ -234,7 +234,7 @@ def read_elasticity(given: str) -> tuple[str, Elasticity]:
     value, _, around = words.partition(":")
     low, dots, high = around.partition("..")
     try:
-        numbers = [Decimal(digits) for digits in ((value, low, high) if dots else (value, value, value))]
+        numbers = [read_decimal(digits.strip()) for digits in ((value, low, high) if dots else (value, value, value))]
         if not name or not equals or bool(around) != bool(dots) or not all(number.is_finite() for number in numbers):
             raise ValueError
     except (ValueError, ArithmeticError):

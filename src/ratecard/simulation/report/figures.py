@@ -23,6 +23,7 @@ from ratecard.base.money import (
     nearest,
     places_of,
     plain,
+    read_decimal,
     round_half_up,
     step,
     text,
@@ -216,7 +217,7 @@ def read_share(given: str) -> Fraction:
     Fraction(1, 40)
     """
     try:
-        share = Fraction(Decimal(given.removesuffix("%"))) / 100
+        share = Fraction(read_decimal(given.removesuffix("%").strip())) / 100
     except (ArithmeticError, ValueError):
         share = Fraction(-1)
     if share < 0 or not given.endswith("%"):
