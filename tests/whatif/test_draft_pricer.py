@@ -10,6 +10,7 @@ from small_usage import CLAUDE, DAY, KLING, OVI, STANDING, write_usage
 
 import ratecard
 from ratecard.review.sides import Side
+from ratecard.simulation.answers.volume import elasticities_of
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
@@ -229,3 +230,6 @@ def test_volume_answers_prices_and_what_cannot_answer_says_why(usage: Path, card
         assert "no usage of a model, family or type of this name" in raised.value.answers[0]
         assert "cannot be read" in raised.value.answers[1]
         assert "is given twice" in raised.value.answers[3]
+        minus = Draft(DAY, (DEARER,), answers=(("", "-1"), ("all", "\N{MINUS SIGN}2")))
+        # The command that is shown has the sign that it reads.
+        assert (minus.answered(), minus.elasticities(simulation)) == ({1: "all=-2"}, elasticities_of(["all=-2"]))

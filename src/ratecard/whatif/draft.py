@@ -280,20 +280,24 @@ class Draft(NamedTuple):
         named = (self.file().candidate.model_copy(update={"candidate": label}),) if label != YOURS else ()
         return Side(label, self.card(current.card), current.at, named)
 
+    def answered(self) -> dict[int, str]:
+        """Return the finished elasticities by their numbers, as the option of `ratecard simulate` reads them."""
+        named = enumerate(self.answers)
+        return {number: f"{name}={typed.translate(_SIGNS)}" for number, (name, typed) in named if name and typed}
+
     def elasticities(self, simulation: Answers) -> dict[str, Elasticity]:
         """Return the finished elasticities by name. Raises `DraftError` for wrong ones and for names without usage."""
         by_name: dict[str, Elasticity] = {}
         wrong: dict[int, str] = {}
-        for number, (name, typed) in enumerate(self.answers):
-            if name and typed:
-                try:
-                    elasticity = read_elasticity(f"{name}={typed.translate(_SIGNS)}")[1]
-                    simulation.check_named([name])
-                    if name in by_name:
-                        raise SimulationError(f"the elasticity of '{name}' is given twice")
-                    by_name[name] = elasticity
-                except SimulationError as error:
-                    wrong[number] = str(error)
+        for number, words in self.answered().items():
+            try:
+                name, elasticity = read_elasticity(words)
+                simulation.check_named([name])
+                if name in by_name:
+                    raise SimulationError(f"the elasticity of '{name}' is given twice")
+                by_name[name] = elasticity
+            except SimulationError as error:
+                wrong[number] = str(error)
         if wrong:
             raise DraftError({}, {}, wrong)
         return by_name

@@ -158,9 +158,7 @@ class Saving:
             self.saved = path
             self.kept(draft)
             command = f"{self.command} --current {draft.effective} --candidate {shlex.quote(str(path))}"
-            command += "".join(
-                f" --elasticity {shlex.quote('='.join(answer))}" for answer in draft.answers if all(answer)
-            )
+            command += "".join(f" --elasticity {shlex.quote(words)}" for words in draft.answered().values())
             self._say(done=f"Saved {escape(str(path))}. The same figures, as a report:<code>{escape(command)}</code>")
 
     async def look(self) -> None:
