@@ -49,7 +49,7 @@ def test_help_teaches() -> None:
         (("no-such-*.parquet",), "there is no file no-such-*.parquet"),
         (("USAGE", "--memory", "lots"), "'lots' is not an amount of memory"),
         (("USAGE", "--map", "customer"), "'customer' is not NAME=COLUMN"),
-        (("USAGE", "--at", "soon"), "soon"),
+        (("USAGE", "--at", "2026-10-01T18:00:00Z"), "'2026-10-01T18:00:00Z' is not a day. Write it like 2026-10-01"),
         (("USAGE", "--cost", "no-such-folder"), "'no-such-folder' names nothing that can be compared"),
         (("USAGE", "--port", "70000"), "70000"),
         (("USAGE", "--where", "customer = beta"), "Text is in quotes: 'beta'"),

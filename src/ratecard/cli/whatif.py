@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, time, timedelta
+from datetime import date, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ import click
 from babel import Locale
 from click.core import ParameterSource
 
-from ratecard.cli.options import as_wrong_use, instant, locale_option, now, tables_option, tell_tables
+from ratecard.base.instants import utc
+from ratecard.cli.options import as_wrong_use, day, locale_option, now, tables_option, tell_tables
 from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import (
     check_usage,
@@ -23,14 +24,14 @@ from ratecard.cli.simulate_options import (
 )
 
 
-def _tomorrow() -> datetime:
-    return datetime.combine(now().date() + timedelta(days=1), time(), UTC)
+def _tomorrow() -> date:
+    return now().date() + timedelta(days=1)
 
 
 @click.command(short_help="Open a page to try prices on recorded usage.")
 @click.argument("usage", nargs=-1, required=True)
 @click.option(
-    "--at", type=instant, default=_tomorrow, show_default="tomorrow", help="Day of the prices, and of what changes."
+    "--at", type=day, default=_tomorrow, show_default="tomorrow", help="Day of the prices, and of what changes."
 )
 @cost_option
 @contracts_option
@@ -47,7 +48,7 @@ def whatif(
     context: click.Context,
     /,
     usage: tuple[str, ...],
-    at: datetime,
+    at: date,
     cost: str | None,
     customer: str | None,
     port: int,
@@ -94,8 +95,7 @@ def whatif(
 
         with as_wrong_use(PortError, SimulationError):
             port = free_port(port)
-            day = at.astimezone(UTC).date()
-            current = Side(day.isoformat(), load_rate_card(tables), datetime.combine(day, time(), UTC))
+            current = Side(at.isoformat(), load_rate_card(tables), utc(at))
             costs = costs_of(cost, [current], tables)
             Chosen.of(settings["where"], settings["since"], settings["until"])
         tell_tables(tables)
@@ -108,7 +108,7 @@ def whatif(
                 DraftPricer(simulation, locale),
                 command=again,
                 recorded=RecordedUsage(usage, settings, cost, tables, str(locale)),
-                day=day,
+                day=at,
                 port=port,
                 show=not no_open,
                 ready=lambda: click.echo(f"http://{HOST}:{port}  {simulation.rows:,} rows. Ctrl-C ends it."),
