@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -153,6 +154,39 @@ def test_seconds_that_are_doubles_are_added_up(engines: Engines) -> None:
     found = engines.agree(usage_of("transcription", HEARD, seconds=pa.array(doubles)), "model")
     assert found.total.quantities[-1] == sum(Decimal(repr(double)) for double in doubles)
     assert len(found.comparison.roll_up.shapes) == 1
+
+
+WITH_A_MINIMUM = """family: heard
+models:
+  - model: heard
+    name: Heard
+    type: transcription
+    currency: USD
+    versions:
+      - effective: 2026-09-01
+        checked: 2026-09-01
+        source: made up
+        minimum: 0.001
+        rounding: none
+        charges:
+          - charge: audio
+            method: per-audio-second
+            unit: audio_second
+            rates:
+              - {rate: 0.0001}
+        examples:
+          - {usage: {seconds: 100}, total: 0.01}
+"""
+
+
+def test_seconds_that_are_doubles_are_not_added_up_where_a_request_has_a_minimum(
+    engines: Engines, tmp_path: Path
+) -> None:
+    (tmp_path / "heard.yaml").write_text(WITH_A_MINIMUM)
+    usage, how = usage_of("transcription", "heard", seconds=[0.1, 66.25]), {"by": ("model",), "tables": tmp_path}
+    found = engines.on_spark(usage, **how)
+    same(engines.on_duckdb(usage, **how), found)
+    assert found.total.amounts[0] == Decimal("0.001") + Decimal("0.006625")
 
 
 def test_seconds_of_other_types_are_no_quantity(engines: Engines) -> None:

@@ -65,9 +65,9 @@ class SparkUsage(OpenUsage):
         for number, grouping in enumerate(groupings):
             start = OPENED + 1 + share * number
             within(progress, start, start + share)(f"Reading usage: {grouping.name}", jobs)
-            yield grouping, self._brought(grouping.query)
+            yield grouping, self._brought(grouping.query, plan)
 
-    def _brought(self, query: str) -> str:
+    def _brought(self, query: str, plan: Plan) -> str:
         """Return a table of DuckDB with the groups of a query."""
         connection, table = self.workspace.connection, self.workspace.new_table("groups")
         with failures(UNREADABLE), _persisted(self.session.sql(query)) as (frame, size):
@@ -75,7 +75,7 @@ class SparkUsage(OpenUsage):
             # One statement inserts all rows, because DuckDB keeps some memory for each statement that inserts.
             with _raising_its_own(_batches(frame, schema, size)) as batches:
                 connection.register(_PART, pyarrow.RecordBatchReader.from_batches(schema, batches))
-                connection.execute(f"CREATE TABLE {table} AS {_with_texts(schema)}")
+                connection.execute(f"CREATE TABLE {table} AS {_with_texts(schema, plan)}")
                 connection.unregister(_PART)
         return table
 
@@ -255,10 +255,10 @@ class Jobs:
         return 100.0 * sum(stage.numCompletedTasks for stage in stages if stage) / tasks if tasks else -1.0
 
 
-def _with_texts(schema: pyarrow.Schema) -> str:
+def _with_texts(schema: pyarrow.Schema, plan: Plan) -> str:
     """Return the query of the groups with raw quantities as text, which Spark sends as records.
 
-    Seconds that are doubles of many digits are added up here, by their shortest digits.
+    Seconds that are doubles are added up here, by their shortest digits, for the models that charge linearly.
     """
     raw = schema.field(RAW_QUANTITIES).type if RAW_QUANTITIES in schema.names else None
     if raw is None or not pyarrow.types.is_struct(raw):
@@ -267,7 +267,11 @@ def _with_texts(schema: pyarrow.Schema) -> str:
     record = writer.record({name: writer.text(f"{RAW_QUANTITIES}.{writer.quoted(name)}") for name in names})
     text, sums = f"CASE WHEN {RAW_QUANTITIES} IS NOT NULL THEN {writer.text(record)} END", ""
     if _SECONDS.name in names and pyarrow.types.is_floating(raw.field(_SECONDS.name).type):
-        number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{RAW_QUANTITIES}.{_SECONDS.name}', 'double')} END"
+        timed, linear = f"type = '{_TIMED}'", plan.predicates.summed.get(_TIMED)
+        if linear is not None:
+            named = ", ".join(map(writer.literal, sorted(linear)))
+            timed += f" AND coalesce(model IN ({named}), FALSE)" if linear else " AND FALSE"
+        number = f"CASE WHEN {timed} THEN {writer.exact(f'{RAW_QUANTITIES}.{_SECONDS.name}', 'double')} END"
         text = f"CASE WHEN {number} IS NULL THEN {text} END"
         product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
         sums = f", CASE WHEN {number} IS NULL THEN {sum_of(_SECONDS)} ELSE {product} END AS {sum_of(_SECONDS)}"
