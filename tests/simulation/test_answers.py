@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ratecard.review.sides import Side
 from ratecard.simulation.answers import attribution
 from ratecard.simulation.answers.customers import customers_of
 from ratecard.simulation.answers.rows import Row
-from ratecard.simulation.answers.target import read_target, smallest_factor
+from ratecard.simulation.answers.target import _search_upwards, read_target, smallest_factor
 from ratecard.simulation.answers.volume import elasticities_of, read_elasticity, read_pace, volumes_of
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
@@ -188,6 +189,13 @@ def test_a_target_out_of_reach(autumn: Path, tmp_path: Path) -> None:
             smallest_factor(found, autumn, read_target("-100%"))
         with pytest.raises(SimulationError, match="scales nothing"):
             smallest_factor(found, nothing, read_target("5%"))
+
+
+@pytest.mark.parametrize("peak", [130, 10_123, 19_990, 36_700, 900_001])
+def test_a_target_that_only_factors_between_the_points_of_the_grid_reach(peak: int) -> None:
+    """Where volume answers prices, revenue has a peak: the first step that reaches the target is just before it."""
+    assert _search_upwards(lambda steps: Fraction(abs(steps - peak) - 3)) == peak - 3
+    assert _search_upwards(lambda steps: Fraction(abs(steps - peak) + 1)) is None
 
 
 def test_what_the_engine_has_run_can_be_read_and_run_again(simulation: Simulation) -> None:

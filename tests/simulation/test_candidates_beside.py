@@ -62,6 +62,19 @@ def test_what_one_candidate_retires_is_lost_under_it_alone(tmp_path: Path) -> No
         assert with_clips.against(without).total.amounts == (text + clips + calls, text + calls)
 
 
+def test_what_one_candidate_offers_for_nothing_is_new_under_it_alone() -> None:
+    old = text_model("old", by_tokens("- {tokens: [input, output], rate: 1}"))
+    free = text_model("new", by_tokens("- {tokens: [input, output], rate: 0}"))
+    at, usage = datetime(2026, 10, 1, tzinfo=UTC), {"type": "text", "prompt_tokens": 1_000_000, "completion_tokens": 0}
+    now, with_new = card_of_models(old), card_of_models(old, free)
+    sides = Side("now", now, at), [Side("offered", with_new, at), Side("same", now, at)]
+    rows = [{"model": name, **usage} for name in ("old", "new")]
+    with simulate(pyarrow.Table.from_pylist(rows), *sides, by=("model",)) as found:
+        assert [found.total.beside(side).new_requests for side in (1, 2)] == [1, 0]
+        assert [bool(why) for why in found.no_effect] == [False, True]
+        assert [row.both_requests(2) for row in found.table("model")] == [0, 1]
+
+
 def test_what_one_candidate_cannot_price_is_in_no_total_of_any_side(tmp_path: Path) -> None:
     """A model that is charged in another currency has a price, and it cannot be added."""
     dearer = candidate(tmp_path, DEARER)

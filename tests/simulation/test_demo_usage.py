@@ -130,7 +130,7 @@ def test_bad_rows_are_bad_for_many_reasons(card: RateCard, traffic: Traffic) -> 
                 quote_row(prices, sample.typical())
             reasons[str(refusal.value)] += 1
     for words in (
-        "Did you mean",
+        "-preview. Did you mean",
         "first version takes",
         "was retired",
         "cached_tokens: Number",

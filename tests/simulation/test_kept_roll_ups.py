@@ -27,7 +27,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.kept import keep
-from ratecard.simulation.groups.kept.place import KeptPlace
+from ratecard.simulation.groups.kept.place import MANIFEST, KeptPlace
 from ratecard.simulation.rows.files import is_read_of
 from ratecard.simulation.simulate import simulate
 from ratecard.testing import rate_cards
@@ -448,3 +448,9 @@ def test_usage_without_rows(rows: pyarrow.Table, tmp_path: Path) -> None:
 )
 def test_files_that_a_usage_of_a_storage_would_read(usage: str, *, is_read: bool) -> None:
     assert is_read_of(usage, "s3://bucket/usage/kept/groups/0/1.parquet") == is_read
+
+
+def test_a_manifest_that_is_removed_while_it_is_looked_for_is_none(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).touch()
+    with patch.object(Path, "read_bytes", side_effect=FileNotFoundError):
+        assert not KeptPlace(tmp_path).is_kept()

@@ -159,10 +159,13 @@ def test_lines_that_coincide_are_said_so(tmp_path: Path) -> None:
     change = "{scale: {model: claude-opus-4-6}, factor: 1.003}"
     barely = candidate(tmp_path, change, name="barely", day="2026-09-30")
     with ratecard.simulate(table, NOW, [dearer, barely], by=["day"]) as simulation:
-        words = charts.revenue_by_period(Report(simulation), "day").note
-        assert "look like one line" not in words
-        words = charts.revenue_by_period(Report(simulation.against(barely)), "day").note
-        assert "Current and barely look like one line: they differ by at most $0.0" in words
+        chart = charts.revenue_by_period(Report(simulation), "day")
+        assert "look like one line" not in chart.note
+        assert [line["line"]["dash"] for line in chart.data] == ["solid", "solid"]
+        assert charts.waterfall(Report(simulation), 1).data[0]["customdata"][1].startswith("+")
+        chart = charts.revenue_by_period(Report(simulation.against(barely)), "day")
+        assert "Current and barely look like one line: they differ by at most $0.0" in chart.note
+        assert [line["line"]["dash"] for line in chart.data] == ["dot", "solid"]
         later = tmp_path / "later.yaml"
         later.write_text(dearer.read_text(encoding="utf-8").replace("2026-09-30", "2026-10-05"), encoding="utf-8")
         words = charts.revenue_by_period(Report(simulation.against(later)), "day").note

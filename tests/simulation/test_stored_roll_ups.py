@@ -520,3 +520,10 @@ def test_a_process_that_is_killed(server: Server, rows: pyarrow.Table, usage: Pa
     assert answers(address) == before
     assert rollup(usage, address).rows == 100 + 100 + 25
     assert answers(address) == answers(usage)
+
+
+@pytest.mark.parametrize("words", ["Missing AccessKeyId", "http://169.254.169.254/latest/api/token", "token request"])
+def test_credentials_that_are_missing_are_named(words: str) -> None:
+    named = words if "http" not in words else "169.254.169.254"
+    said = f"there are no credentials in the environment, and none of this machine ({named})"
+    assert storage._cause(f"Generic S3 error: {words} failed\na trace") == said

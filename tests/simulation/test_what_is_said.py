@@ -339,3 +339,13 @@ def test_the_question_of_a_target_is_answered_in_words(retired: Simulation, tmp_
     )
     below = report.figures.money(report.round(reached.below))
     assert said.endswith(f" is wanted; one ten-thousandth less brings {below}.")
+
+
+def test_a_candidate_that_ends_before_the_usage_says_that_its_rates_charge_nothing(tmp_path: Path) -> None:
+    file = candidate(tmp_path, DEARER, day="2026-10-03", until="2026-10-05")
+    days = [datetime(2026, 10, day, tzinfo=UTC) for day in (1, 9)]
+    rows = [
+        row("text", "claude-opus-4-6", "a", prompt_tokens=1, completion_tokens=1) | {"timestamp": at} for at in days
+    ]
+    with pytest.raises(SimulationError, match=r"no request is charged by a rate that it changes"):
+        simulate(table_of(rows), CARD, file, by=["day"])

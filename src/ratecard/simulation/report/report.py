@@ -48,12 +48,12 @@ class Question:
     """
 
     command: str = ""
-    elasticities: Mapping[str, Elasticity] = field(default_factory=dict, hash=False)
+    elasticities: Mapping[str, Elasticity] = field(default_factory=dict)
     rise: Fraction = USUAL_RISE
     target: Target | None = None
     reached: Reached | str | None = None
     bridge: tuple[str, str] | None = None
-    volumes: Mapping[str, Decimal] = field(default_factory=dict, hash=False)
+    volumes: Mapping[str, Decimal] = field(default_factory=dict)
     pace: int | None = DEFAULT_PACE
 
 

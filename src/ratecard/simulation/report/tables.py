@@ -93,9 +93,7 @@ def largest(report: Report, key: str, most: int) -> Table:
     """Return the groups of a key with most revenue at the current prices, with their shares, and all others."""
     rows = rows_of(report, key, 0)
     amounts = [row_amounts[0] for row_amounts in shown(report, rows)]
-    order = sorted(
-        range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), minus(amounts[at]), rows[at].key[0] or "")
-    )
+    order = sorted(range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), minus(amounts[at])))
     revenue = report.rounded(0)
 
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
