@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from small_usage import CLAUDE, KLING
+from small_usage import CLAUDE, KLING, OVI
 
 import ratecard
 from ratecard.whatif.draft import Choices, Draft, NewRate
@@ -35,3 +35,14 @@ def test_every_rate_that_is_offered_can_be_set(card: ratecard.RateCard) -> None:
             draft = Draft(DAY.isoformat(), (NewRate(model, *choice[:2], "0.123456789", choice.word),))
             [changed] = [each for each in Choices(draft.card(card), DAY).rates(model) if each not in before]
             assert changed[:2] == choice[:2]
+
+
+def test_of_a_type_families_and_models_can_be_left_out_and_of_a_family_its_models(card: ratecard.RateCard) -> None:
+    choices = Choices(card, DAY)
+    of_type = choices.exceptions("type", ["video"])
+    assert {("family", "kling-o3"), ("model", KLING), ("model", OVI)} < {*of_type}
+    assert ("model", CLAUDE) not in of_type and ("family", "") not in of_type
+    of_family = choices.exceptions("family", ["kling-o3"])
+    assert ("model", KLING) in of_family and {kind for kind, _ in of_family} == {"model"}
+    assert ("model", OVI) not in of_family
+    assert choices.exceptions("model", [KLING]) == []

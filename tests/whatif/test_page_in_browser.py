@@ -19,7 +19,7 @@ from browsers import DESKTOP, PHONE, WIDE, browser, complaints_of
 from ratecard.candidates.file import load_candidate
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
-from ratecard.whatif.view import panel_now, panel_of
+from ratecard.whatif.view import panel_of
 from shipped import CARD
 
 
@@ -76,7 +76,7 @@ def test_what_is_moved_saved_and_loaded_is_one_candidate(page: Chrome, folder: P
     assert path.read_text(encoding="utf-8").strip() == preview.strip()
     assert load_candidate(path).candidate.candidate == "Kling: 7 % dearer"
     with simulate(str(folder / "usage.csv"), DAY, [str(path)], costs=DAY) as simulation:
-        expected = panel_of(Report(simulation), panel_now(Report(simulation)))
+        expected = panel_of(Report(simulation))
     saved = {tile.label: [tile.value, *([tile.note] if tile.note else [])] for tile in expected.tiles}
     shown["With Kling: 7 % dearer"] = shown.pop("With your changes")
     assert shown == saved

@@ -16,7 +16,7 @@ from ratecard.card import load_rate_card
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.draft import Draft, DraftError, Factor, Head, to_json
-from ratecard.whatif.report_process import RecordedUsage, main, make, report_of
+from ratecard.whatif.report_process import RecordedUsage, _Steps, main, make, report_of
 
 HEAD = Head("spring", "Pricing", "costs rose")
 ROUNDED = Factor("type", ("video",), "1.0725", (), (("model", ("ovi-image-to-video",)),), "up", "0.01")
@@ -59,6 +59,16 @@ def task_of(usage: Path, draft: Draft, digest: str, out: Path | None = None, tab
         "label": "x",
         "digest": digest,
     }
+
+
+def test_a_step_tells_how_far_it_is_if_that_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    steps = _Steps()
+    steps.begin("Reading", None)
+    steps.tell()
+    steps.begin("Writing", lambda: 12.7)
+    steps.tell()
+    said = capsys.readouterr().out.splitlines()
+    assert list(map(json.loads, said)) == [["Reading", None], ["Writing", None], ["Writing", 12]]
 
 
 def test_a_workbook_is_one(tmp_path: Path, card: ratecard.RateCard) -> None:

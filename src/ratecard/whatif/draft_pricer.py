@@ -59,11 +59,11 @@ class DraftPricer:
     def _tried(self, draft: Draft, label: str) -> tuple[Panel, str]:
         current = self._standing_at(_day(draft.effective))
         question = Question(elasticities=draft.elasticities(current))
-        now = self._now = self._now or panel_now(Report(current, None, self._locale))
         if draft.empty:
-            return now, ""
+            self._now = self._now or panel_now(Report(current, None, self._locale))
+            return self._now, ""
         with current.trying(draft.side(current.sides[0], label)) as simulation:
-            return panel_of(Report(simulation, question, self._locale), now), _idle(simulation)
+            return panel_of(Report(simulation, question, self._locale)), _idle(simulation)
 
     def take(self, card: RateCard) -> None:
         """Use other tables from now on, like those to which a draft was promoted; costs stay as they were read.

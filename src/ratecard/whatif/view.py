@@ -182,8 +182,8 @@ def panel_now(report: Report) -> Panel:
     )
 
 
-def panel_of(report: Report, now: Panel) -> Panel:
-    """Return the panel of the current prices and a candidate; `now` is that of the current prices alone."""
+def panel_of(report: Report) -> Panel:
+    """Return the panel of the current prices and a candidate."""
     customers = report.customers(1) if report.has(CUSTOMER) else None
     unchanged = "Charts and tables are at unchanged usage." if report.expected is not None else ""
     return Panel(
@@ -196,8 +196,7 @@ def panel_of(report: Report, now: Panel) -> Panel:
         _html(report, changing_most(report, "model", _MODELS, 1)),
         _html(report, winners_table(report, customers), _CUSTOMERS) if customers else "",
         _html(report, losers_table(report, customers), _CUSTOMERS) if customers else "",
-        # Changes of rates do not take away prices, so with the same scope the unpriced rows are the same.
-        now.unpriced if scope(report) == now.scope else _unpriced(report),
+        _unpriced(report),
         customers=CustomerPrices.of(report) if report.discounts else None,
     )
 
