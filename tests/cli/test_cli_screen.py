@@ -18,14 +18,13 @@ def test_a_pipe_gets_lines_as_long_as_they_are(capsys: pytest.CaptureFixture[str
 def test_a_terminal_gets_lines_as_long_as_it_is_wide(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(screen, "width", lambda: 36)
+    monkeypatch.setattr(screen, "width", lambda: 38)
     screen.show_table(HEADINGS, ROWS)
     assert capsys.readouterr().out.splitlines() == [
         "Rate    For",
         "$1.00   720p",
-        "$10.00  every resolution of this",
-        "        model that is not named",
-        "        above",
+        "$10.00  every resolution of this model",
+        "        that is not named above",
     ]
 
 

@@ -167,6 +167,7 @@ def test_a_name_is_one_cell_whatever_it_holds(tmp_path: Path) -> None:
         (("USAGE", "--pace", "30"), "pace '30' cannot be read. Write 30d, 90d or all"),
         (("USAGE", "--candidate", "DEARER", "--map", "model"), "'model' is not NAME=COLUMN"),
         (("USAGE", "--map", "customer=a", "--map", "customer=b"), "'customer' is given twice"),
+        (("USAGE", "--candidate", "DEARER", "--remap", "a=a"), "'a=a' is not OLD=NEW, like kling-o3-pro=kling-o3"),
         (("USAGE", "--candidate", "DEARER", "--rise", "ten"), "'ten' is not a percentage. Write it like 10%"),
         (
             ("USAGE", "--candidate", "DEARER", "--rise", "1.12345678901234567%"),
@@ -337,6 +338,9 @@ def test_what_a_line_says() -> None:
     assert watch.look().percent == 47.5
     watch.begin("Writing", None)
     assert watch.look().line() == " 95 %  Writing, 50,000 rows a second, 0:01 left"
+    now[0] = 1_235.0
+    watch.begin("Writing", lambda: 95)
+    assert watch.look().line() == " 95 %  Writing, 50,000 rows a second, 1:05 left"
 
 
 def test_lines_are_told_where_there_is_no_terminal(capfd: pytest.CaptureFixture[str]) -> None:

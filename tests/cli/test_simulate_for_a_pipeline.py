@@ -81,7 +81,7 @@ def test_a_fall_is_a_change_and_not_a_rise(paths: tuple[str, str], tmp_path: Pat
 def test_each_candidate_has_the_limits(paths: tuple[str, str], tmp_path: Path) -> None:
     done = run(paths[0], "--candidate", paths[1], "--candidate", str(tmp_path / "cheaper.yaml"), "--max-rise", "1%")
     assert done.exit_code == 1
-    assert "under dearer text" in done.stderr
+    assert "customers pay more than 1% more under dearer text, and --max-rise is 1%\n" in done.stderr
     assert "under cheaper video" not in done.stderr
 
 

@@ -208,6 +208,7 @@ def test_a_share_is_that_of_the_price_at_a_revision(tmp_path: Path) -> None:
     options = ("--against", "HEAD", "--min-margin", "30%", "--cost", "60%")
     assert check(folder, *options).exit_code == 0
     assert check(folder, *options[:3], "40.1%", *options[4:]).exit_code == 1
+    assert check(folder, *options[:3], "1%", "--cost", str(folder)).exit_code == 1
     (folder / "mixed.yaml").write_text(TABLE.replace("LATER", "0.08"), encoding="utf-8")
     done = check(folder, *options)
     assert done.exit_code == 1

@@ -45,7 +45,7 @@ def refused(*arguments: str | Path, **environment: str) -> tuple[int, str]:
         (["--port", "65536"], {}, "65536 is not in the range"),
         (["--host", "no such host"], {}, "is not an address"),
         (["--database", "mysql://x"], {}, "mysql"),
-        (["no such folder"], {}, "does not exist"),
+        ([], {"RATECARD_TABLES": "no such folder"}, "FOLDER: 'no such folder' does not exist"),
     ],
 )
 def test_wrong_use_is_refused(arguments: list[str], environment: dict[str, str], words: str) -> None:
