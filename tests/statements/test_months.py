@@ -6,7 +6,7 @@ import pytest
 
 from ratecard.base.instants import month_before, next_month
 from ratecard.statements import StatementError
-from ratecard.statements.make import read_month
+from ratecard.statements.make import current_month, read_month
 
 
 @pytest.mark.parametrize("month", [date(2026, 1, 1), date(2026, 3, 1), date(2025, 12, 1), date(2000, 2, 1)])
@@ -20,3 +20,7 @@ def test_the_first_and_the_last_month_have_none_beside_them() -> None:
     for given in ("0001-01", "9999-12", date(2026, 10, 2), datetime(2026, 10, 1, 5, tzinfo=UTC)):
         with pytest.raises(StatementError, match="is not a month"):
             read_month(given)
+
+
+def test_the_current_month_is_its_first_day() -> None:
+    assert read_month(current_month()) == current_month()

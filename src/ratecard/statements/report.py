@@ -171,7 +171,7 @@ def _write_workbook(statement: Statement, path: Path, locale: Locale) -> None:
     from ratecard.simulation.report.workbook import Sheets
 
     file = BytesIO()  # In memory, the library cannot fail halfway.
-    workbook = Workbook(file, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
+    workbook = Workbook(file, {"in_memory": True})
     sheets = Sheets(workbook, Figures(locale, statement.currency))
     first, *others = sorted(tables_of(statement), key=lambda table: table.title != "Sums")
     sheets.add("Statement", first, [title_of(statement), *sentences(statement, locale)])

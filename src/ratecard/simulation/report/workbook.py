@@ -243,9 +243,7 @@ def write_spreadsheet(report: Report, path: Path, progress: Progress = silent) -
     """
     file = BytesIO()  # In memory, the library cannot fail halfway.
     with TemporaryDirectory(prefix="ratecard-") as work:
-        workbook = Workbook(
-            file, {"tmpdir": work, "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-        )
+        workbook = Workbook(file, {"tmpdir": work, "constant_memory": True})
         try:
             sheets = Sheets(workbook, report.figures)
             groups = max(report.simulation.size(*report.simulation.by), 1)  # The other sheets have few rows.
