@@ -6,6 +6,7 @@ import pytest
 from made_up_tables import assert_costs, charge, prices_of
 
 from ratecard import PriceBook, QuoteError, TableError
+from ratecard.views.sheet import price_cells
 
 FIELD = "reference_video_total_duration"
 
@@ -38,8 +39,10 @@ def test_the_longest_clip_that_a_duration_may_match_is_the_longest_that_a_table_
         rates = charge("method: duration-rate\nunit: video_second\n", ["rate: 0.07"])
         return prices_of(accepts, rates, mode="video-to-video", longest_reference=2000)
 
-    quote = longest(999).quote_video({"model": "made-up", "duration": "-1", FIELD: 999})
-    assert_costs(quote, 999 * Fraction("0.07"))
+    prices = longest(999)
+    assert_costs(prices.quote_video({"model": "made-up", "duration": "-1", FIELD: 999}), 999 * Fraction("0.07"))
+    # Without a clip it has no price, so the sheet has none of such a request.
+    assert [cell.body for cell in price_cells(prices, "made-up")] == [{"model": "made-up", "duration": "-1", FIELD: 10}]
     with pytest.raises(TableError, match="source_max 1000 is a clip of 1000 seconds"):
         longest(1000)
 

@@ -50,6 +50,7 @@ def test_an_upscaler_has_a_cell_in_every_tier_with_and_without_the_step_of_its_f
         (("max: 120", "max: 40"), "topaz-video-upscale", {16, 40}),
         (("min: 16", "min: 60"), "topaz-video-upscale", {60}),
         (("from: 48,", "from: 47.5,"), "topaz-video-upscale", {16, 48}),
+        (("{from: 48, factor: 2}", "{from: 48, factor: 0.5}"), "topaz-video-upscale", {16, 48}),
         (("max: 120", "max: 50"), "topaz-video-interpolation", {50}),
     ],
 )
