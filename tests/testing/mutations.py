@@ -99,6 +99,12 @@ MUTATIONS = [
         lines_of("token-formula", rounded_lines),
     ),
     Mutation(
+        "lines less by more than a rounding",
+        (KLING,),
+        ("a_line_is_quantity_times_rate",),
+        lines_of("duration-rate", lambda line, shape: replace(line, amount=line.amount - Decimal("8E-13"))),
+    ),
+    Mutation(
         "total rounded twice",
         (SEEDANCE, "seedance-2-0-reference-to-video-basic"),
         ("every_price_cell_is_rounded_once",),

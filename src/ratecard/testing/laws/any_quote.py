@@ -61,7 +61,7 @@ def lines_add_up_to_the_exact_amount(case: Case, data: st.DataObject) -> None:
         expect([line.source for line in added] == [case.version.minimum_place], "The line names another line", quoted)
         expect(charged + Fraction(added[0].amount) == least, f"With it, the charges do not come to {least}", quoted)
     elif least:  # Rounding may have lowered the sum of the charges.
-        rounded = Fraction(len(quoted.quote.lines), 10**case.version.places_of_lines)
+        rounded = Fraction(len(quoted.quote.lines), 2 * 10**case.version.places_of_lines)
         expect(charged + rounded >= least, f"A request costs at least {least}", quoted)
 
 
@@ -71,11 +71,11 @@ def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
     quoted = case.ask(data.draw(case.requests))
     for line in quoted.quote.lines:
         product = Fraction(line.quantity) * Fraction(line.unit_rate)
-        slack = Fraction(0)
+        slack = Fraction(0)  # Half-up, a rounding changes a number by at most half of its last place.
         if case.found.type == "video":  # A quantity that is not an exact decimal is rounded to the line places too.
-            slack = (1 + Fraction(line.unit_rate)) / 10**case.version.rounding.line_places
+            slack = (1 + Fraction(line.unit_rate)) / (2 * 10**case.version.rounding.line_places)
         elif isinstance(line.rate.of_unit, Fraction):
-            slack = (1 + Fraction(line.unit_rate)) / 10**line.rate.line_places
+            slack = (1 + Fraction(line.unit_rate)) / (2 * 10**line.rate.line_places)
         expect(abs(product - Fraction(line.amount)) <= slack, f"{line.sku} is not quantity x rate", quoted)
 
 
