@@ -26,6 +26,7 @@ _KINDS = {
     "text": pyarrow.string(),
     "url": pyarrow.string(),
 }
+_MEASURED = ("characters", "seconds")
 _COUNTS = {column.name for layout in LAYOUTS.values() for column in layout.quantities if not layout.places}
 
 
@@ -89,6 +90,13 @@ def charge(card: RateCard, row: Row) -> Decimal:
     if quote.currency != "USD":
         raise QuoteError(f"charged in {quote.currency}")
     return quote.total
+
+
+def quantities(row: Row) -> list[Decimal]:
+    """The quantities of a report that are in the flat columns of a row."""
+    names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cache_creation_input_tokens")
+    prompt, made, cached, written, characters, seconds = (row.get(name) or 0 for name in (*names, *_MEASURED))
+    return list(map(Decimal, (prompt - cached - written, cached, written, made, characters, seconds)))
 
 
 def quote_of(card: RateCard, row: Row) -> Quote:

@@ -3,17 +3,20 @@
 import re
 from decimal import Decimal
 from itertools import count
+from operator import add
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
-from rows import Row, expected, table_of
+from rows import Row, expected, quantities, table_of
 from uneven import START, random_card, random_rows
 
 import ratecard
 from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
+from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 
@@ -23,6 +26,13 @@ def check(found: Simulation, cards: list[RateCard], rows: list[Row]) -> None:
         sums, refused = expected(card, rows, ("model", "customer"))
         assert {row.key: row.amounts[number] for row in found.groups} == sums
         assert found.rows - found.priced == refused
+    counted: dict[Any, list[Decimal]] = {row.key: [Decimal(0)] * len(QUANTITY_NAMES) for row in found.groups}
+    for row in rows:
+        if expected(cards[0], [row], ())[0]:
+            counted[row["model"], row["customer"]] = list(
+                map(add, counted[row["model"], row["customer"]], quantities(row))
+            )
+    assert {row.key: list(row.quantities) for row in found.groups} == counted
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from engines_agree import Engines, reasons, same, usage_of
 from functions_of_executors import failing, killing_always, killing_once
-from rows import charge
+from rows import charge, quantities
 from test_spark_sessions import BEGIN, USAGE, submitting
 
 from ratecard import QuoteError, RateCard
@@ -93,15 +93,6 @@ def test_seconds_that_are_doubles_come_with_their_customers(engines: Engines) ->
     usage = usage_of("transcription", "openai/whisper-large-v3", seconds=seconds, customer=customers)
     found = engines.agree(usage, "customer")
     assert found.total.quantities[-1] == sum(Decimal(repr(each)) for each in seconds)
-
-
-def quantities(row: dict[str, Any]) -> list[Decimal]:
-    prompt, made, cached, written = (
-        row[name] or 0
-        for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "cache_creation_input_tokens")
-    )
-    counts = (prompt - cached - written, cached, written, made, row["characters"] or 0, row["seconds"] or 0)
-    return [Decimal(count) for count in counts]
 
 
 def test_a_cluster_that_has_too_little_is_said_and_one_that_is_lost(cluster: "Cluster", tmp_path: Path) -> None:

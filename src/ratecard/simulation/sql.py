@@ -123,12 +123,15 @@ class DuckDbSql:
         listed = ", ".join(f"{self.literal(key)}: {self.literal(value)}" for key, value in values.items())
         return f"map_extract_value(MAP {{{listed}}}, {text})"
 
-    def total(self, number: str, condition: str, places: int) -> str:
-        """Return the exact sum where a condition holds; 0 without rows. It raises on overflow, and never wraps."""
-        # 128 bits hold the sum of any 64-bit integers, and rows that do not meet the condition are in other groups.
-        if not places:
+    def total(self, number: str, condition: str, places: int, apart: bool = False) -> str:
+        """Return the exact sum where a condition holds; 0 without rows. It raises on overflow, and never wraps.
+
+        `apart` says that a sum over rows of which none meets the condition is not read.
+        """
+        # 128 bits hold the sum of any 64-bit integers, so that most need no look at the condition.
+        if apart and not places:
             return f"coalesce(sum({number}), 0)"
-        return f"sum(CASE WHEN {condition} THEN {number} ELSE 0 END)"
+        return f"coalesce(sum(CASE WHEN {condition} THEN {number} ELSE 0 END), 0)"
 
     def day(self, column: str, type_: ColumnType) -> str:
         """Return the UTC day of an instant; null for anything else."""

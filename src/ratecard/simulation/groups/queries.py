@@ -88,22 +88,27 @@ class Grouping(NamedTuple):
 
 
 class Summed(NamedTuple):
-    """A number of a row that is summed where a condition holds, and its decimals."""
+    """A number of a row that is summed where a condition holds, and its decimals.
+
+    With `apart`, the rows that do not meet the condition are in groups of their own, whose sums nobody reads.
+    """
 
     number: str
     condition: str
     places: int
+    apart: bool = False
 
 
 class RowQuantities(NamedTuple):
     """The quantities of rows of some types: the layouts with quantities, tokens by bucket, and counts by meter.
 
-    The conditions that quantities are summed are in `is_summed` by type, in `regular` for all, in `counts` by meter.
+    The conditions that quantities are summed are in `can_be_summed` by type, in `counts` by meter. Rows that are not
+    `regular` have their quantities in their shape: these cannot be summed, or their model does not charge linearly.
     """
 
     layouts: Mapping[str, Layout]
     tokens: Mapping[str, Mapping[str, str]]
-    is_summed: Mapping[str, str]
+    can_be_summed: Mapping[str, str]
     regular: str
     counts: Mapping[UsageColumn, str]
 
@@ -252,28 +257,30 @@ class RollUpSql:
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
         tokens = {type_: self._tokens(layout, numbers[type_]) for type_, layout in counted.items() if layout.buckets}
-        is_summed = {
-            type_: self._summed(type_, self._regular(counted[type_], tokens.get(type_, {}), numbers[type_]))
-            for type_ in counted
+        can_be_summed = {
+            type_: self._regular(layout, tokens.get(type_, {}), numbers[type_]) for type_, layout in counted.items()
         }
+        is_linear = {type_: self._summed(type_, condition) for type_, condition in can_be_summed.items()}
         return RowQuantities(
-            counted, tokens, is_summed, self._of_type(layouts, is_summed, "TRUE"), self._added(layouts)
+            counted, tokens, can_be_summed, self._of_type(layouts, is_linear, "TRUE"), self._added(layouts)
         )
 
     def _summed_numbers(self, quantities: RowQuantities) -> dict[str, Summed]:
         """Return the numbers that are summed, each by the column of its sum."""
-        layouts, regular = quantities.layouts, quantities.regular
+        layouts = quantities.layouts
+        regular, apart = self._of_type(layouts, quantities.can_be_summed, "TRUE"), all(map(self._apart, layouts))
         numbers = dict[str, Summed]()
         for layout in (layout for layout in layouts.values() if not (layout.buckets and layout.buckets.counted)):
             condition = regular
             if layout.places:  # a value of another type means nothing, and may be too large for a sum
-                is_summed = {name: quantities.is_summed[name] for name, other in layouts.items() if other is layout}
-                condition = self._of_type(layouts, is_summed, "FALSE")
+                cases = {name: quantities.can_be_summed[name] for name, other in layouts.items() if other is layout}
+                condition = self._of_type(layouts, cases, "FALSE")
             for column in layout.quantities:
-                numbers[sum_of(column)] = Summed(self._number(column, layout.places), condition, layout.places)
+                number = self._number(column, layout.places)
+                numbers[sum_of(column)] = Summed(number, condition, layout.places, apart)
         for type_, counts in quantities.tokens.items():
             if (buckets := layouts[type_].buckets) and buckets.counted:
-                numbers |= {sum_of_tokens(buckets, name): Summed(counts[name], regular, 0) for name in counts}
+                numbers |= {sum_of_tokens(buckets, name): Summed(counts[name], regular, 0, apart) for name in counts}
         for at, (column, is_added) in enumerate(quantities.counts.items()):
             number = f"CASE WHEN {is_added} THEN {self._number(column, PLACES_SUMMED)} ELSE 0 END"
             numbers[sum_of_count(at)] = Summed(number, "TRUE", PLACES_SUMMED)
@@ -307,14 +314,18 @@ class RollUpSql:
         sums = {}
         for number in range(max((layout.sums for layout in layouts.values()), default=0)):
             totals = {
-                type_: _WRITER.scaled(self._total(layout, number), places_of_type(self.usage, layout)[number])
+                type_: _WRITER.scaled(self._total(type_, layout, number), places_of_type(self.usage, layout)[number])
                 for type_, layout in layouts.items()
                 if number < layout.sums
             }
             sums[f"q{number}"] = self._of_type(layouts, totals, "0", "type")
         return sums
 
-    def _total(self, layout: Layout, number: int) -> str:
+    def _apart(self, type_: str) -> bool:
+        """Return True if the groups with raw quantities are those whose quantities cannot be summed."""
+        return self.plan.predicates.summed.get(type_) is None
+
+    def _total(self, type_: str, layout: Layout, number: int) -> str:
         """Return a sum of a type, by its number; tokens that several buckets count are counted once."""
         if number >= layout.own_sums:
             return sum_of_count(number - layout.own_sums)
@@ -323,7 +334,7 @@ class RollUpSql:
             total = _signed(buckets.own()[buckets.names[number]], names)
         else:
             total = sum_of(layout.quantities[number])
-        return f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {total} ELSE 0 END"
+        return f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {total} ELSE 0 END" if self._apart(type_) else total
 
     def _attribute(self, column: UsageColumn) -> str:
         name = self._column(column.name)

@@ -258,7 +258,7 @@ class Jobs:
 def _with_texts(schema: pyarrow.Schema, plan: Plan) -> str:
     """Return the query of the groups with raw quantities as text, which Spark sends as records.
 
-    Seconds that are doubles are added up here, by their shortest digits, for the models that charge linearly.
+    Seconds that are doubles are added up here, by their shortest digits. Models that do not charge linearly need each.
     """
     raw = schema.field(RAW_QUANTITIES).type if RAW_QUANTITIES in schema.names else None
     if raw is None or not pyarrow.types.is_struct(raw):
@@ -267,12 +267,12 @@ def _with_texts(schema: pyarrow.Schema, plan: Plan) -> str:
     record = writer.record({name: writer.text(f"{RAW_QUANTITIES}.{writer.quoted(name)}") for name in names})
     text, sums = f"CASE WHEN {RAW_QUANTITIES} IS NOT NULL THEN {writer.text(record)} END", ""
     if _SECONDS.name in names and pyarrow.types.is_floating(raw.field(_SECONDS.name).type):
-        timed, linear = f"type = '{_TIMED}'", plan.predicates.summed.get(_TIMED)
+        number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{RAW_QUANTITIES}.{_SECONDS.name}', 'double')} END"
+        needed, linear = f"{number} IS NULL", plan.predicates.summed.get(_TIMED)
         if linear is not None:
             named = ", ".join(map(writer.literal, sorted(linear)))
-            timed += f" AND coalesce(model IN ({named}), FALSE)" if linear else " AND FALSE"
-        number = f"CASE WHEN {timed} THEN {writer.exact(f'{RAW_QUANTITIES}.{_SECONDS.name}', 'double')} END"
-        text = f"CASE WHEN {number} IS NULL THEN {text} END"
+            needed += f" OR coalesce(model NOT IN ({named}), TRUE)" if linear else " OR TRUE"
+        text = f"CASE WHEN {needed} THEN {text} END"
         product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
         sums = f", CASE WHEN {number} IS NULL THEN {sum_of(_SECONDS)} ELSE {product} END AS {sum_of(_SECONDS)}"
     return f"SELECT * REPLACE ({text} AS {RAW_QUANTITIES}{sums}) FROM {_PART}"

@@ -92,7 +92,7 @@ class SparkSql(DuckDbSql):
         listed = ", ".join(f"{self.literal(key)}, {self.literal(value)}" for key, value in values.items())
         return f"try_element_at(map({listed}), {text})"
 
-    def total(self, number: str, condition: str, places: int) -> str:
+    def total(self, number: str, condition: str, places: int, apart: bool = False) -> str:
         chosen = f"CASE WHEN {condition} THEN {number} END"
         if places:
             type_ = f"DECIMAL({DECIMAL_DIGITS}, {places})"
