@@ -115,12 +115,12 @@ def _refuse_unclear(command: click.Command, words: list[str], parent: click.Cont
             )
         given = values[str(option.name)]
         if "" in (given if option.multiple else [given]) and not _may_be_empty(command, option):
-            raise click.UsageError(f"{option.opts[0]} is empty. Write its value, or leave it out", context)
+            raise click.BadParameter("It is empty. Give a value, or leave the option out", context, option)
 
 
 def _may_be_empty(command: click.Command, option: click.Option) -> bool:
-    """Return True for fields of a body, which the API answers, settings of a server, and keys, as there may be none."""
-    return command.name in ("quote", "rate", "serve") or option.name == "by"
+    """Return True for keys, as there may be none, and for settings of a server that are text, such as its base path."""
+    return option.name == "by" or (command.name == "serve" and option.type is click.STRING)
 
 
 @click.group(cls=_AllCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -142,16 +142,7 @@ def source_video(given: str) -> SourceVideo:
 
 def _field_options(likes: Mapping[str, str]) -> Decorator:
     named = ((f"--{name.replace('_', '-')}", name, f"{like}.") for name, like in likes.items())
-    return options(
-        *(click.option(option, name, metavar="VALUE", help=words, callback=_not_empty) for option, name, words in named)
-    )
-
-
-def _not_empty(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
-    """Refuse an empty value, such as that of a variable of the shell that is not set."""
-    if given == "":
-        raise click.BadParameter("It is empty. Give a value, or leave the option out")
-    return given
+    return options(*(click.option(option, name, metavar="VALUE", help=words) for option, name, words in named))
 
 
 _shared_options = options(
