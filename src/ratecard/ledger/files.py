@@ -28,16 +28,18 @@ from ratecard.tables.limits import Rates
 
 # The price field of rows in US dollars or paid from a balance, and of rows in another currency. A row has one of them.
 PRICES = ("pricePerUnitUsd", "pricePerUnit")
-_DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
-COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *_DETAILS)
+# The object of a row of JSON that has its request, and its fields.
+REQUEST_DETAILS = "inferenceDetails"
+REQUEST = "requestId"
+DETAIL_NAMES = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens")
+COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *DETAIL_NAMES)
 # The column of the contract, in files where some row has one.
 CONTRACT = "contract"
 _NO_LETTER = re.compile(r"[^a-z]")
-_DETAILS_OBJECT = "inferenceDetails"
 
 
 @lru_cache(64)
-def nearly_named(columns: tuple[str, ...], names: tuple[str, ...] = (_DETAILS[0], CONTRACT)) -> Mapping[str, str]:
+def nearly_named(columns: tuple[str, ...], names: tuple[str, ...] = (REQUEST, CONTRACT)) -> Mapping[str, str]:
     """Return unread columns of an export, each with the name, of those that it lacks, that it nearly has.
 
     >>> nearly_named(("sku", "request_id", "customerId"), ("requestId", "customer"))
@@ -46,7 +48,7 @@ def nearly_named(columns: tuple[str, ...], names: tuple[str, ...] = (_DETAILS[0]
     {'inferenceDetails_requestId': 'requestId'}
     """
     lacking = [name for name in names if name not in columns]
-    details = _DETAILS_OBJECT.lower()
+    details = REQUEST_DETAILS.lower()
     letters = {column: _NO_LETTER.sub("", column.lower()).removeprefix(details) for column in columns}
     return {column: name for column, word in letters.items() for name in lacking if word in (name.lower(), f"{name}id")}
 
@@ -69,7 +71,7 @@ def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
     rows = []
     for entry in entries:
         row = entry.to_dict()
-        rows.append(row | (row.pop("inferenceDetails") or {}))
+        rows.append(row | (row.pop(REQUEST_DETAILS) or {}))
     prices = [name for name in PRICES if any(name in row for row in rows)] or PRICES[:1]
     columns = [column for name in COLUMNS for column in (prices if name in PRICES else (name,))]
     columns += [CONTRACT] if any(CONTRACT in row for row in rows) else []
@@ -286,7 +288,7 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
     known_rates = (rates,) if isinstance(rates, Rates) else tuple(rates)
     for number, row in enumerate(rows, 1):
         try:
-            details = row.get(_DETAILS_OBJECT)
+            details = row.get(REQUEST_DETAILS)
             for name, near in nearly_named((*row, *(details if isinstance(details, dict) else ()))).items():
                 raise LedgerError(f"'{echo(name)}' is not read. Did you mean '{near}'? Write it so")
             entry = entry_in(row, known_rates)
@@ -317,9 +319,9 @@ def entry_in(row: Mapping[str, Any], rates: Sequence[Rates]) -> LedgerEntry:
     if cells.get("units") not in (None, "") and _decimal("units", cells["units"]) != unit:
         raise LedgerError(f"units {str(cells['units'])[:_ECHO]} is not what unit says. Keep one")
     timestamp, sku, _, notes = (_text(name, cells.get(name)) for name in _TEXTS)
-    given = cells.get(_DETAILS_OBJECT)
+    given = cells.get(REQUEST_DETAILS)
     if given in (None, {}):
-        given = {name: cells[name] for name in _DETAILS if cells.get(name) not in (None, "")}
+        given = {name: cells[name] for name in DETAIL_NAMES if cells.get(name) not in (None, "")}
     details = None if given == {} else _details(given)
     contract = _text(CONTRACT, cells.get(CONTRACT)) or None
     return LedgerEntry(timestamp, sku, price, unit, amount, currency, notes, details, contract=contract)
@@ -327,9 +329,9 @@ def entry_in(row: Mapping[str, Any], rates: Sequence[Rates]) -> LedgerEntry:
 
 def _details(details: object) -> InferenceDetails:
     if not isinstance(details, dict):
-        raise LedgerError("inferenceDetails is not an object")
+        raise LedgerError(f"{REQUEST_DETAILS} is not an object")
     request_id = _text("requestId", details.get("requestId"))
-    return InferenceDetails(request_id, *(_count(name, details.get(name)) for name in _DETAILS[1:]))
+    return InferenceDetails(request_id, *(_count(name, details.get(name)) for name in DETAIL_NAMES[1:]))
 
 
 def _text(name: str, value: object) -> str:

@@ -14,6 +14,7 @@ from ratecard.base.instants import next_month, utc
 from ratecard.base.money import EXACT, USD, is_balance
 from ratecard.card import RateCard
 from ratecard.contracts.checks import meets
+from ratecard.ledger.files import REQUEST
 from ratecard.line_items.ledger_entry import ONE, LedgerEntry, changing_balances, unknown_worth
 from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.price_book import PriceBook
@@ -25,7 +26,7 @@ from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import no_type
 from ratecard.simulation.prices.shape_price import quote_of
 from ratecard.statements.lines import CORRECTION_LINE, NOWHERE, Line, Rated, RatePlace, with_added, with_own_sources
-from ratecard.statements.rows import REQUEST, AccountRows, Bookings, booked_entry, charged_at
+from ratecard.statements.rows import AccountRows, Bookings, booked_entry, charged_at
 from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import Term
 from ratecard.tables.selection import OverrideTarget, names_of_model

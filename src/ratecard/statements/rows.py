@@ -10,7 +10,7 @@ from ratecard.base.errors import LedgerError, QuoteError
 from ratecard.base.instants import next_month, utc
 from ratecard.base.layouts import Identity
 from ratecard.base.money import is_balance, minus, multiply, plain_text
-from ratecard.ledger.files import PRICES, entry_in
+from ratecard.ledger.files import DETAIL_NAMES, PRICES, REQUEST, entry_in
 from ratecard.line_items.ledger_entry import ONE, LedgerEntry, price_field, worths
 from ratecard.line_items.quote import MINIMUM
 from ratecard.price_book import PriceBook
@@ -30,10 +30,8 @@ from ratecard.tables.limits import Limits, Rates
 
 # The first and the last month of Python's calendar have no month before or after them.
 FIRST_MONTH, LAST_MONTH = date(1, 2, 1), date(9999, 11, 1)
-REQUEST = "requestId"
-_DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens")
 # The columns of an export that are read.
-BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS)))
+BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *DETAIL_NAMES)))
 _COUNT = ("unit", "units")
 _VIDEO = "video"
 # The mark of a row that other rows contradict, and the reason for each mark; and the instant of a refund's charge.

@@ -32,7 +32,7 @@ from ratecard.base.money import (
     text,
     total,
 )
-from ratecard.ledger.files import COLUMNS, CONTRACT, PRICES, json_rows, nearly_named
+from ratecard.ledger.files import COLUMNS, CONTRACT, PRICES, REQUEST, REQUEST_DETAILS, json_rows, nearly_named
 from ratecard.line_items.ledger_entry import changing_balances, worths
 from ratecard.simulation.rows.columns import ACCOUNT_COLUMNS, LEDGER
 from ratecard.simulation.sql import DuckDbSql
@@ -42,9 +42,7 @@ from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 _NEEDED = ("timestamp", "sku", "amount", "currency")
 _COUNT = ("unit", "units")
 # The names of an export that a simulation reads.
-EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId", CONTRACT)
-# The object of an export that has the request of a row.
-REQUEST_DETAILS = "inferenceDetails"
+EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", REQUEST, CONTRACT)
 # The form of a number of an export that can be summed; a row with any other number is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
@@ -108,7 +106,7 @@ class Export(NamedTuple):
 def near_columns_of(columns: Collection[str]) -> Mapping[str, str]:
     """Return unread columns of an export, each with the name that it nearly has: of requests, contracts or accounts."""
     accounts = () if any(name in columns for name in ACCOUNT_COLUMNS) else ACCOUNT_COLUMNS
-    return nearly_named(tuple(columns), ("requestId", CONTRACT, *accounts))
+    return nearly_named(tuple(columns), (REQUEST, CONTRACT, *accounts))
 
 
 class _Numbers(NamedTuple):

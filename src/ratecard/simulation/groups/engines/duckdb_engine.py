@@ -16,13 +16,13 @@ import duckdb
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.suggestions import did_you_mean
+from ratecard.ledger.files import REQUEST_DETAILS
 from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.groups.plan import Usage
 from ratecard.simulation.groups.queries import RESERVED_COLUMNS, OpenUsage
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.rows.billing_export import (
     EXPORT_NAMES,
-    REQUEST_DETAILS,
     Export,
     are_pages,
     ledger_view,
